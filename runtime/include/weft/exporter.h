@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_EXPORTER_H_
+#define WEFT_EXPORTER_H_
+
+// What turns drained records into one file format, or into a result in memory.
+//
+// Two threads call an exporter. The drainer hands it runs of records and must
+// never wait: the exporter copies (encodes) them into memory of its own, within
+// its bound, or refuses. The helper may block: it writes what was encoded.
+//
+//   drainer:  begin  { define* consume* lose* anchor* settle }*  end
+//   helper:            work*                                     work until false
+//
+// The exporter owns the hand-off between the two. `status` may be called from
+// any thread at any time between construction and destruction.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "weft/catalog.h"
+#include "weft/clock_anchor.h"
+#include "weft/record.h"
+#include "weft/result.h"
+
+namespace weft {
+
+// Consecutive whole records of one thread, straight out of its ring: `first`,
+// then `second` when the ring wraps in between. A record may lie across the
+// two. Valid during the call only.
+struct Run {
+  ThreadIndex thread = ThreadIndex::kNone;
+  std::uint64_t position = 0;  // of the first slot; may have kSidePosition
+  std::uint64_t skipped = 0;   // slots just before, left out by the filter
+  const Slot* first = nullptr;
+  std::uint32_t first_count = 0;
+  const Slot* second = nullptr;
+  std::uint32_t second_count = 0;
+  Ticks reference = 0;  // not older than any record here; for unwrap_tick()
+};
+
+// Records that are in no run. `position` is where they would have been: that
+// of the next slot of their thread.
+struct Loss {
+  ThreadIndex thread = ThreadIndex::kNone;
+  std::uint64_t position = 0;
+  std::uint64_t records = 0;
+  DropReason reason = DropReason::kNone;
+};
+
+struct SubscriptionInfo {
+  std::string name;     // "default", or what its user called it
+  Ticks start_tick = 0;
+  std::string filter;   // categories in words; empty: everything
+  bool filtered = false;
+};
+
+struct SubscriptionEnd {
+  Ticks stop_tick = 0;
+  std::uint64_t delivered = 0;  // records handed to consume() and accepted
+  std::uint64_t dropped[kDropReasons] = {};
+  std::uint64_t run_delay_ns = 0;  // the drainer waited this long for a CPU
+  std::string reason;              // "stop", "shutdown", "limit: 1000 records"
+};
+
+struct ExporterStatus {
+  std::uint64_t bytes_written = 0;
+  std::uint64_t bytes_pending = 0;  // encoded, not yet written
+  std::string error;                // the first failure in words; empty: none
+};
+
+class Exporter {
+ public:
+  virtual ~Exporter() = default;
+
+  // Drainer only; none of these blocks, and after begin() none allocates.
+  virtual void begin(const ProcessInfo& process,
+                     const SubscriptionInfo& subscription) = 0;
+  virtual void define(const Catalog& catalog) = 0;
+  // Takes the whole run, or refuses it: then the pipeline counts its records
+  // and reports them by lose().
+  [[nodiscard]] virtual bool consume(const Run& run) = 0;
+  virtual void lose(const Loss& loss) = 0;
+  virtual void anchor(const ClockAnchor& anchor) = 0;
+  // Once after every pass, with the present tick's time in ns of
+  // CLOCK_MONOTONIC: closes what has waited longer than the flush promise.
+  virtual void settle(std::int64_t now_ns) = 0;
+  virtual void end(const SubscriptionEnd& end) = 0;
+
+  // Helper only; may block. Writes what is ready; true if it did anything.
+  // After end(), called until it returns false; then the output is complete.
+  virtual bool work() = 0;
+
+  // Thread-safe.
+  virtual ExporterStatus status() const = 0;
+};
+
+// How a path becomes an exporter. Its implementation lives in export/, above
+// this folder: runtime refers to it weakly and export's link option pulls it
+// in, so that a program without export gets an error and no missing symbol.
+struct OutputOptions {
+  std::string path;              // ".weft", ".json" or ".json.gz"
+  std::size_t block_pool_bytes = 16u << 20;  // memory between drainer and disk
+  std::int64_t flush_after_ns = 250'000'000; // a block waits at most this long
+  bool overwrite = true;         // false: refuse a path that exists
+};
+
+}  // namespace weft
+
+extern "C" {
+// Creates the exporter for `options`, or leaves `*exporter` empty and says why.
+// Cold: opens the file. Symbol of weft::export.
+__attribute__((weak)) void weft_open_output(
+    const weft::OutputOptions& options,
+    std::unique_ptr<weft::Exporter>* exporter, weft::Error* error);
+}
+
+#endif  // WEFT_EXPORTER_H_
