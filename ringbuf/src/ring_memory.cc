@@ -54,9 +54,14 @@ void RingMemory::give_back(std::size_t offset, std::size_t bytes) noexcept {
 }
 
 void warm(std::byte* begin, std::size_t bytes) noexcept {
-  for (std::size_t i = 0; i < bytes; i += kPage)
-    __atomic_fetch_or(reinterpret_cast<unsigned char*>(begin + i), 0,
-                      __ATOMIC_RELAXED);  // touches, keeps what is there
+  const auto touch = [begin](std::size_t offset) {
+    // Keeps what is there, even what another thread writes meanwhile.
+    __atomic_fetch_or(reinterpret_cast<unsigned char*>(begin + offset), 0,
+                      __ATOMIC_RELAXED);
+  };
+  if (bytes == 0) return;
+  for (std::size_t i = 0; i < bytes; i += kPage) touch(i);
+  touch(bytes - 1);  // `begin` need not lie at the start of a page
 }
 
 }  // namespace weft::ringbuf

@@ -41,7 +41,8 @@ struct SnapshotRange {
   bool empty() const noexcept { return begin >= end; }
 };
 
-// Any one thread; the writer goes on. Copies the ring's slots to `copy`, which
+// Any one thread; the writer goes on. `segment` is the one that the writer is
+// in, before and after. Copies the ring's slots to `copy`, which
 // has room for segment.capacity slots: position p goes to
 // copy[p & (capacity - 1)]. The range may begin in the middle of a record:
 // skip continuation slots at its start. `from` is the first position wanted.
@@ -60,7 +61,7 @@ SnapshotRange take_ring_snapshot(const BasicRingControl<P>& control,
     copy[p & mask].word1 = P::load(segment.slots[p & mask].word1);  // [E]
   }
   const std::uint64_t now = control.write_pos.load(std::memory_order_acquire);
-  const std::uint64_t touched = now + kMaxRecordSlots;
+  const std::uint64_t touched = now + P::kMaxRecordSlots;
   const std::uint64_t safe = touched > capacity ? touched - capacity : 0;
   if (range.begin < safe) range.begin = safe;
   return range;

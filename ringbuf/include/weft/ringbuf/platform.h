@@ -27,6 +27,9 @@ struct Platform {
 
   using Slot = ringbuf::Slot;
 
+  // The margin of a snapshot; models have shorter records and tiny rings.
+  static constexpr std::uint32_t kMaxRecordSlots = ringbuf::kMaxRecordSlots;
+
   // Slot words are release stores and acquire loads, because in an overwriting
   // ring a reader may see a word of a record that is not published yet, and
   // must then also see how far the writer was (overwrite_ring.h). On x86-64

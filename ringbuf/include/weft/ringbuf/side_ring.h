@@ -42,7 +42,7 @@ class BasicSideRing {
     typename P::template Atomic<std::uint64_t> turn{0};
     std::uint32_t owner = 0;  // the thread that recorded
     std::uint32_t count = 0;  // slots
-    std::array<Slot, kCellSlots> slots{};
+    std::array<typename P::Slot, kCellSlots> slots{};
   };
 
   BasicSideRing() noexcept {

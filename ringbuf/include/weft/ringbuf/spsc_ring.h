@@ -87,6 +87,12 @@ struct BasicRingControl {
 
   // Written by anybody, rarely.
   alignas(kCacheLine) Atomic<std::uint64_t> returned{0};
+
+  // Any thread. Gives one promise back: its end was recorded elsewhere. The
+  // caller does not touch the ring for that span afterwards.
+  void return_promise() noexcept {
+    returned.fetch_add(1, std::memory_order_release);  // [D]
+  }
 };
 
 // A piece of ring memory.
@@ -178,16 +184,20 @@ class BasicRingWriter {
     return needed <= limit_;
   }
 
-  // Producer only. Cold; while entered. Moves on to `segment`, which must hold
-  // what is promised and more. False while an earlier link is pending (I6).
+  // Producer only. Cold; while entered. Moves on to `segment`; refill() then
+  // finds its room. False while an earlier link is pending (I6), and when
+  // `segment` could not hold what is promised and one slot more.
   bool move_to(const Segment& segment) noexcept {
     if (control_->link_pos.load(std::memory_order_acquire) != kNoLink)  // [C]
       return false;
+    if (promised_ >= segment.capacity) return false;
     // Relaxed: published by the next write_pos, see [A].
     control_->link_offset.store(segment.offset, std::memory_order_relaxed);
     control_->link_capacity.store(segment.capacity, std::memory_order_relaxed);
     control_->link_pos.store(write_, std::memory_order_relaxed);
     use(segment, write_);
+    // The old limit counts the old segment's room, which may be larger.
+    limit_ = write_ + promised_;
     return true;
   }
 
