@@ -23,6 +23,11 @@ inline constexpr std::uint16_t kAnchorSuspend = 2;   // the machine slept before
 inline constexpr std::uint16_t kAnchorBackwards = 4; // the counter fell
 inline constexpr std::uint16_t kAnchorRate = 8;      // the counter's rate changed
 inline constexpr std::uint16_t kAnchorRealtimeStep = 16;
+inline constexpr std::uint16_t kAnchorJump = 32;     // the counter missed its prediction
+inline constexpr std::uint16_t kAnchorMonotonicTicks = 64;  // tick = CLOCK_MONOTONIC
+
+// A half width that did not fit: the true one is this or more.
+inline constexpr std::uint16_t kHalfWidthUnknown = 0xffff;
 
 // The counter against the clocks of the system at one moment. Taken by the
 // drainer at start, at stop, and every 100 ms between (5 s when idle).

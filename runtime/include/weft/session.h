@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_SESSION_H_
+#define WEFT_SESSION_H_
+
+// The default session: what `weft::init` opens and `weft::shutdown` closes.
+//
+//          init               stop              start
+//   off  -------> recording -------> paused  -----------> recording
+//    ^                |                 |
+//    +----------------+----- shutdown --+        (also at normal exit)
+//
+// None of these throws or ends the program. When init fails, the program runs
+// on untraced.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "weft/exporter.h"
+#include "weft/result.h"
+
+namespace weft {
+
+enum class ClockChoice : std::uint8_t { kAuto = 0, kTsc = 1, kMonotonic = 2 };
+
+// What happens to the records beyond a limit.
+enum class LimitPolicy : std::uint8_t {
+  kStop = 0,  // the first ones are kept, later ones counted as dropped
+};
+
+// What a session may hold; 0: no limit.
+struct Limits {
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;          // of the output, before compression
+  std::chrono::nanoseconds duration{0};
+  LimitPolicy policy = LimitPolicy::kStop;
+  // Called once, on weft's helper thread, with the limit in words.
+  std::function<void(std::string_view)> on_reached;
+};
+
+// Every default is here. Environment variables win over what is set in code:
+// the name behind each. In a process with AT_SECURE they are ignored.
+struct InitOptions {
+  // Where the trace goes: ".weft", ".json" or ".json.gz".       WEFT_OUT
+  // Empty: no file; records are dropped until somebody subscribes.
+  std::string output;
+  // "net,-db": only net; "-db": all but db; empty: everything.  WEFT_CATEGORIES
+  std::string categories;
+  std::size_t ring_bytes = 64u << 20;       // of all threads.   WEFT_RING_KB
+  std::size_t top_ring_bytes = 4u << 20;    // of one thread; 2^n
+  std::size_t block_pool_bytes = 16u << 20; // between drainer and disk
+  std::chrono::milliseconds flush_after{250};  // latest writing of a record
+  ClockChoice clock = ClockChoice::kAuto;   //                   WEFT_CLOCK
+  bool start = true;       // record at once, or wait for start()  WEFT_START
+  bool overwrite = true;   // an existing output is replaced
+  Limits limits;
+  // Where one line of diagnostics goes; default: standard error, each kind
+  // once.                                                       WEFT_QUIET
+  std::function<void(std::string_view)> on_message;
+};
+
+// Begins the default session. `init("service.weft")` is all that is needed.
+//
+// Errors: kBusy                the session is running already
+//         kInvalidArgument     an option is outside its limits
+//         kInvalidEnvironment  a WEFT_* variable is
+//         kNoExporter          an output is asked for, but the program is not
+//                              linked with weft::export
+//         kIo                  the output cannot be opened
+//         kOutOfMemory, kThreadFailed
+// After an error nothing runs and the process records nothing.
+//
+// Thread-safe. Cold: starts two threads. After fork() a child is silent until
+// it calls init itself.
+Result<void> init(const InitOptions& options);
+Result<void> init(std::string_view output);
+inline Result<void> init(const char* output) {
+  return init(std::string_view(output));
+}
+// Takes everything from the environment; without WEFT_OUT, "%e.%p.weft" in the
+// working directory: %e the program's name, %p its process id.
+Result<void> init();
+
+// Goes on recording after stop(), or after init with `start = false`.
+// Errors: kNotRunning (no init), kBusy (is recording).
+// Thread-safe. Cold.
+Result<void> start();
+
+// Stops recording: when it returns, everything recorded before is on its way to
+// the file, and all sites are off. Spans that are still open are marked.
+// Errors: kNotRunning.
+// Thread-safe. Cold: waits for the drainer's last pass.
+Result<void> stop();
+
+// Stops and completes the output. Waits at most `timeout` for a slow disk.
+// Errors: kNotRunning, kTimeout (the output is cut, what was lost is counted).
+// Thread-safe. Cold.
+Result<void> shutdown(
+    std::chrono::milliseconds timeout = std::chrono::seconds(10));
+
+// Prepares the calling thread, so that none of its records meets a system call,
+// a lock, an allocation or a page fault. Takes the largest ring that is no
+// larger than `ring_bytes`. Without it a thread is prepared by its first
+// record and starts small.
+// Errors: kNotRunning, kLimit (the memory bound leaves no ring).
+// Thread-safe. Cold.
+Result<void> thread_init(std::size_t ring_bytes = ~std::size_t{0});
+
+// Names the calling thread in the trace. The text is copied. Thread-safe. Cold.
+void set_thread_name(std::string_view name);
+
+// Adds a key and value to the trace, such as the program's version. A key that
+// is set again takes the new value. Thread-safe. Cold.
+void set_metadata(std::string_view key, std::string_view value);
+
+// Changes which categories are recorded, as InitOptions::categories.
+// Errors: kNotRunning. Thread-safe. Cold.
+Result<void> set_categories(std::string_view categories);
+
+}  // namespace weft
+
+#endif  // WEFT_SESSION_H_

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_SITE_H_
+#define WEFT_SITE_H_
+
+// The static descriptor of an instrumented place in the source.
+//
+// Every macro makes one, constant-initialised, so that it costs nothing before
+// its first use. Its state byte is all that a disabled site looks at:
+//
+//   0x80 unregistered --first use--> 0 off  <--------+
+//                        |                           | categories, start, stop
+//                        +---------> 2 on, slow path-+
+//                                    |  first record: gets its id, names copied
+//                                    v               |
+//                                    1 on, fast path-+
+//
+// State 2 is also where a site stays whose clock is not the cycle counter.
+// Text is copied into the process's string table at the first record, so a
+// plugin may be unloaded while its records are still on their way.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/catalog.h"
+#include "weft/ringbuf/platform.h"
+
+namespace weft::internal {
+
+inline constexpr std::uint8_t kSiteOff = 0;
+inline constexpr std::uint8_t kSiteFast = 1;
+inline constexpr std::uint8_t kSiteSlow = 2;
+inline constexpr std::uint8_t kSiteUnregistered = 0x80;
+
+struct ModuleAnchorData;
+
+// What the library sees of a site. Exported type; the descriptors themselves
+// are Site below.
+struct SiteData {
+  std::atomic<std::uint8_t> state{kSiteUnregistered};
+  SiteKind kind;
+  std::atomic<std::uint32_t> id{0};  // 0 until its first record
+  std::uint32_t line;
+  const char* name;
+  const char* category;
+  const char* file;
+  ModuleAnchorData* module;
+  SiteData* next = nullptr;  // list of registered sites
+
+  constexpr SiteData(SiteKind the_kind, const char* the_name,
+                     const char* the_category, const char* the_file,
+                     std::uint32_t the_line, ModuleAnchorData* the_module)
+      : kind(the_kind),
+        line(the_line),
+        name(the_name),
+        category(the_category),
+        file(the_file),
+        module(the_module) {}
+
+  // True when a record is wanted. Hot when off or on: one load and a branch.
+  WEFT_ALWAYS_INLINE bool on() noexcept;
+};
+
+// Thread-safe. Cold: makes the site known; true when it is switched on.
+bool register_site(SiteData& site) noexcept;
+
+// Thread-safe. Cold: forgets all sites of a module that is being unloaded.
+void unlink_module(ModuleAnchorData& module) noexcept;
+
+WEFT_ALWAYS_INLINE bool SiteData::on() noexcept {
+  // Relaxed: the byte is a switch, it publishes nothing.
+  const std::uint8_t now = state.load(std::memory_order_relaxed);
+  if (WEFT_LIKELY(now == kSiteOff)) return false;
+  if (WEFT_UNLIKELY(now == kSiteUnregistered)) return register_site(*this);
+  return true;
+}
+
+struct ModuleAnchorData {};
+
+// One in each shared object. The visibility is on the types, where the
+// compiler heeds it: statics of a hidden type in templates and inline functions
+// do not become STB_GNU_UNIQUE symbols, which would pin the plugin for ever.
+struct __attribute__((visibility("hidden"))) ModuleAnchor : ModuleAnchorData {
+  constexpr ModuleAnchor() noexcept = default;
+  ~ModuleAnchor() { unlink_module(*this); }
+};
+inline ModuleAnchor module_anchor;
+
+struct __attribute__((visibility("hidden"))) Site : SiteData {
+  template <std::size_t kName, std::size_t kCategory>
+  constexpr Site(SiteKind the_kind, const char (&the_name)[kName],
+                 const char (&the_category)[kCategory], const char* the_file,
+                 std::uint32_t the_line)
+      : SiteData(the_kind, the_name, the_category, the_file, the_line,
+                 &module_anchor) {}
+};
+
+}  // namespace weft::internal
+
+#endif  // WEFT_SITE_H_

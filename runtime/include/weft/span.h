@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_SPAN_H_
+#define WEFT_SPAN_H_
+
+// Spans: named intervals on the thread that runs them.
+//
+//   WEFT_SPAN("handle_request");                  // to the end of the block
+//   WEFT_SPAN("decode", {"bytes", n});            // with typed arguments
+//   WEFT_SPAN_CAT("net", "read");                 // in a category
+//   WEFT_SPAN_DYN(std::string("job ") + name);    // a name made at run time
+//   WEFT_FUNCTION();                              // named after the function
+//   WEFT_SPAN_NAMED(query, "query");              // a variable:
+//   query.set("rows", rows);                      //   late arguments
+//   query.fail("timeout");                        //   and failure
+//
+// Arguments are evaluated only when the span is recorded. With -DWEFT_DISABLED
+// the macros leave nothing behind, not even the evaluation.
+//
+// Cost when recorded: two reads of the cycle counter and two 16-byte slots, one
+// slot more an argument. When off: one load and a branch at the begin, one
+// branch at the end. Whether a span is recorded is decided at its begin.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "weft/argument.h"
+#include "weft/internal/macros.h"
+#include "weft/internal/thread_state.h"
+#include "weft/internal/tick_counter.h"
+#include "weft/record.h"
+#include "weft/site.h"
+
+namespace weft {
+
+class Span;
+
+namespace internal {
+
+// Bit of a span's thread number: its ends must take the slow path, because
+// its clock is not the cycle counter.
+inline constexpr std::uint32_t kSlowClock = std::uint32_t{1} << 31;
+
+// What is left of a begun span until its end: 16 bytes, in registers mostly.
+struct OpenSpan {
+  std::uint32_t site = 0;  // SiteId; 0: not recorded
+  std::uint32_t thread = 0;
+  std::uint64_t position = 0;
+};
+
+// Thread-safe. Warm. The ways around the fast path; each counts what it cannot
+// record.
+void begin_span(OpenSpan& span, SiteData& site, StringId name,
+                const Argument* arguments, std::size_t count) noexcept;
+void end_span(const OpenSpan& span) noexcept;
+void add_argument(const OpenSpan& span, const Argument& argument) noexcept;
+void add_failure(const OpenSpan& span, std::string_view reason) noexcept;
+
+// Thread-safe. Warm: copies new text, otherwise a hash and a lookup.
+StringId intern(std::string_view text) noexcept;
+
+WEFT_ALWAYS_INLINE void put_value(ringbuf::RingWriter& writer,
+                                  std::uint32_t at,
+                                  const Argument& argument,
+                                  std::uint32_t index) noexcept {
+  writer.put(at,
+             std::uint64_t{index} << 8 |
+                 static_cast<std::uint64_t>(argument.type()),
+             argument.bits());
+}
+
+template <class... A>
+WEFT_ALWAYS_INLINE void begin_span_fast(OpenSpan& span, SiteData& site,
+                                        const A&... arguments) noexcept {
+  constexpr std::uint32_t kSlots = 1 + sizeof...(arguments);
+  ThreadState* const thread = weft_thread_state;
+  // Relaxed: the state is a switch; the id was stored before it became fast.
+  if (WEFT_UNLIKELY(
+          site.state.load(std::memory_order_relaxed) != kSiteFast ||
+          thread == nullptr ||
+          ((arguments.type() == RecordKind::kText) || ... || false) ||
+          !thread->writer.claim(kSlots, 1))) {
+    const Argument list[] = {arguments..., Argument()};
+    begin_span(span, site, StringId::kNone, list, sizeof...(arguments));
+    return;
+  }
+  ringbuf::RingWriter& writer = thread->writer;
+  span.site = site.id.load(std::memory_order_relaxed);
+  span.thread = thread->index;
+  span.position = writer.position();
+  writer.put(0, head_word(RecordKind::kSpanBegin, 0, read_ticks()),
+             pair_word(0, span.site));
+  [[maybe_unused]] std::uint32_t index = 0;
+  ((put_value(writer, index + 1, arguments, index), ++index), ...);
+  writer.publish(kSlots);
+}
+
+WEFT_ALWAYS_INLINE void end_span_fast(const OpenSpan& span) noexcept {
+  ThreadState* const thread = weft_thread_state;
+  if (WEFT_UNLIKELY(thread == nullptr || thread->index != span.thread ||
+                    !thread->writer.claim_promised())) {
+    end_span(span);
+    return;
+  }
+  thread->writer.put(
+      0, head_word(RecordKind::kSpanEnd, 0, read_ticks()),
+      pair_word(static_cast<std::uint32_t>(span.position), span.site));
+  thread->writer.publish(1);
+}
+
+}  // namespace internal
+
+// An interval from its construction to its end, made by the macros above.
+//
+// May be moved, and may end on another thread, as a coroutine's does: it is
+// then shown as an asynchronous span. A span that was not begun, because its
+// site was off, does nothing.
+class Span {
+ public:
+  Span() noexcept = default;
+
+  template <std::size_t kName>
+  WEFT_ALWAYS_INLINE Span(internal::SiteData& site,
+                          const char (&)[kName]) noexcept {
+    internal::begin_span_fast(open_, site);
+  }
+  template <std::size_t kName>
+  WEFT_ALWAYS_INLINE Span(internal::SiteData& site, const char (&)[kName],
+                          const Argument& a) noexcept {
+    internal::begin_span_fast(open_, site, a);
+  }
+  template <std::size_t kName>
+  WEFT_ALWAYS_INLINE Span(internal::SiteData& site, const char (&)[kName],
+                          const Argument& a, const Argument& b) noexcept {
+    internal::begin_span_fast(open_, site, a, b);
+  }
+  template <std::size_t kName>
+  WEFT_ALWAYS_INLINE Span(internal::SiteData& site, const char (&)[kName],
+                          const Argument& a, const Argument& b,
+                          const Argument& c) noexcept {
+    internal::begin_span_fast(open_, site, a, b, c);
+  }
+  // Four to kMaxArguments arguments: by a call.
+  template <std::size_t kName>
+  Span(internal::SiteData& site, const char (&)[kName], const Argument& a,
+       const Argument& b, const Argument& c, const Argument& d,
+       const Argument& e = {}, const Argument& f = {}, const Argument& g = {},
+       const Argument& h = {}) noexcept {
+    const Argument list[] = {a, b, c, d, e, f, g, h};
+    internal::begin_span(open_, site, StringId::kNone, list, kMaxArguments);
+  }
+  // A name that was made at run time; see WEFT_SPAN_DYN.
+  Span(internal::SiteData& site, StringId name, const Argument& a = {},
+       const Argument& b = {}, const Argument& c = {},
+       const Argument& d = {}) noexcept {
+    const Argument list[] = {a, b, c, d};
+    internal::begin_span(open_, site, name, list, 4);
+  }
+
+  Span(const Span&) = delete;
+  Span& operator=(const Span&) = delete;
+  Span(Span&& other) noexcept : open_(other.open_) { other.open_.site = 0; }
+  Span& operator=(Span&& other) noexcept {
+    if (this != &other) {
+      end();
+      open_ = other.open_;
+      other.open_.site = 0;
+    }
+    return *this;
+  }
+
+  WEFT_ALWAYS_INLINE ~Span() {
+    if (open_.site != 0) internal::end_span_fast(open_);
+  }
+
+  // Ends the span now instead of at the end of its block. Once.
+  void end() noexcept {
+    if (open_.site != 0) internal::end_span_fast(open_);
+    open_.site = 0;
+  }
+
+  // Adds an argument that is known only now. The same key again: both are
+  // kept, viewers show the last. One thread at a time. Warm: looks the key up.
+  template <std::size_t kKey, class T>
+  void set(const char (&key)[kKey], const T& value) noexcept {
+    if (open_.site != 0) internal::add_argument(open_, Argument(key, value));
+  }
+
+  // Marks the span as failed; the reason is copied. One thread at a time. Warm.
+  void fail(std::string_view reason) noexcept {
+    if (open_.site != 0) internal::add_failure(open_, reason);
+  }
+
+  // True when it is being recorded.
+  explicit operator bool() const noexcept { return open_.site != 0; }
+
+ private:
+  internal::OpenSpan open_;
+};
+
+#if defined(WEFT_DISABLED)
+// What WEFT_SPAN_NAMED declares when everything is compiled out.
+struct DisabledSpan {
+  template <std::size_t kKey, class T>
+  void set(const char (&)[kKey], const T&) noexcept {}
+  void fail(std::string_view) noexcept {}
+  void end() noexcept {}
+  explicit operator bool() const noexcept { return false; }
+};
+#endif
+
+}  // namespace weft
+
+#if !defined(WEFT_DISABLED)
+
+#define WEFT_SPAN(...) WEFT_SPAN_CAT("", __VA_ARGS__)
+#define WEFT_SPAN_CAT(category, ...) \
+  WEFT_INTERNAL_SPAN(__COUNTER__, category, __VA_ARGS__)
+#define WEFT_SPAN_NAMED(variable, ...) \
+  WEFT_SPAN_NAMED_CAT(variable, "", __VA_ARGS__)
+#define WEFT_SPAN_NAMED_CAT(variable, category, ...)                         \
+  WEFT_INTERNAL_SPAN_VARIABLE(variable,                                      \
+                              WEFT_INTERNAL_CONCAT(weft_site_, __COUNTER__), \
+                              category, __VA_ARGS__)
+#define WEFT_SPAN_DYN(...) WEFT_SPAN_DYN_CAT("", __VA_ARGS__)
+#define WEFT_SPAN_DYN_CAT(category, ...) \
+  WEFT_INTERNAL_SPAN_DYN(__COUNTER__, category, __VA_ARGS__)
+#define WEFT_FUNCTION() WEFT_INTERNAL_FUNCTION(__COUNTER__)
+
+#define WEFT_INTERNAL_SPAN(number, category, ...)       \
+  WEFT_INTERNAL_SPAN_VARIABLE(                          \
+      const WEFT_INTERNAL_CONCAT(weft_span_, number),   \
+      WEFT_INTERNAL_CONCAT(weft_site_, number), category, __VA_ARGS__)
+#define WEFT_INTERNAL_SPAN_VARIABLE(variable, site, category, ...) \
+  WEFT_INTERNAL_SITE(site, kSpan, category,                        \
+                     WEFT_INTERNAL_FIRST(__VA_ARGS__));            \
+  [[maybe_unused]] ::weft::Span variable =                         \
+      site.on() ? ::weft::Span(site, __VA_ARGS__) : ::weft::Span()
+#define WEFT_INTERNAL_SPAN_DYN(number, category, ...)                      \
+  WEFT_INTERNAL_SITE(WEFT_INTERNAL_CONCAT(weft_site_, number), kSpan,      \
+                     category, "");                                        \
+  [[maybe_unused]] const ::weft::Span WEFT_INTERNAL_CONCAT(weft_span_,     \
+                                                           number) =       \
+      WEFT_INTERNAL_CONCAT(weft_site_, number).on()                        \
+          ? ::weft::internal::make_dynamic_span(                           \
+                WEFT_INTERNAL_CONCAT(weft_site_, number), __VA_ARGS__)     \
+          : ::weft::Span()
+#define WEFT_INTERNAL_FUNCTION(number)                                      \
+  static ::weft::internal::Site WEFT_INTERNAL_CONCAT(weft_site_, number)(   \
+      ::weft::SiteKind::kSpan, __func__, "", __FILE__, __LINE__);           \
+  [[maybe_unused]] const ::weft::Span WEFT_INTERNAL_CONCAT(weft_span_,      \
+                                                           number) =        \
+      WEFT_INTERNAL_CONCAT(weft_site_, number).on()                         \
+          ? ::weft::Span(WEFT_INTERNAL_CONCAT(weft_site_, number), "")      \
+          : ::weft::Span()
+
+namespace weft::internal {
+
+// The name is copied before this returns.
+inline Span make_dynamic_span(SiteData& site, std::string_view name,
+                              const Argument& a = {}, const Argument& b = {},
+                              const Argument& c = {},
+                              const Argument& d = {}) noexcept {
+  return Span(site, intern(name), a, b, c, d);
+}
+
+}  // namespace weft::internal
+
+#else
+
+#define WEFT_SPAN(...) static_assert(true, "")
+#define WEFT_SPAN_CAT(...) static_assert(true, "")
+#define WEFT_SPAN_NAMED(variable, ...) \
+  [[maybe_unused]] ::weft::DisabledSpan variable
+#define WEFT_SPAN_NAMED_CAT(variable, ...) \
+  [[maybe_unused]] ::weft::DisabledSpan variable
+#define WEFT_SPAN_DYN(...) static_assert(true, "")
+#define WEFT_SPAN_DYN_CAT(...) static_assert(true, "")
+#define WEFT_FUNCTION() static_assert(true, "")
+
+#endif
+
+#endif  // WEFT_SPAN_H_

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_VERSION_H_
+#define WEFT_VERSION_H_
+
+#define WEFT_VERSION_MAJOR 0
+#define WEFT_VERSION_MINOR 1
+#define WEFT_VERSION_PATCH 0
+
+namespace weft {
+
+// Of the library that runs; the macros are of the headers that were compiled.
+const char* version() noexcept;
+
+}  // namespace weft
+
+#endif  // WEFT_VERSION_H_
