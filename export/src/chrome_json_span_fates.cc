@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chrome_json_span_fates.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::exporters {
+namespace {
+
+constexpr std::uint64_t kPositionMask =
+    (std::uint64_t{1} << kAsyncPositionBits) - 1;
+constexpr std::uint64_t kSideKey = std::uint64_t{1} << (kAsyncPositionBits - 1);
+
+// An end waits for a begin of its own or an earlier drain pass only.
+constexpr std::size_t kMaxEarlyEnds = 65'536;
+
+bool is_side(std::uint64_t position) noexcept {
+  return (position & kSidePosition) != 0;
+}
+
+}  // namespace
+
+std::uint64_t span_key(ThreadIndex thread, std::uint64_t position) noexcept {
+  return async_id(thread, position) | (is_side(position) ? kSideKey : 0);
+}
+
+SpanFateFinder::Stack& SpanFateFinder::stack_of(ThreadIndex thread, bool side) {
+  if (last_stack_ == nullptr || thread != last_thread_ || side != last_side_) {
+    auto& stacks = side ? side_stacks_ : stacks_;
+    last_stack_ = &stacks[static_cast<std::uint32_t>(thread)];
+    last_thread_ = thread;
+    last_side_ = side;
+  }
+  return *last_stack_;
+}
+
+void SpanFateFinder::add(const DecodedRecord& record) {
+  switch (record.kind) {
+    case RecordKind::kSpanBegin: return begin(record);
+    case RecordKind::kSpanEnd: return end(record);
+    case RecordKind::kAsyncEnd: return end_elsewhere(record);
+    default: return;
+  }
+}
+
+void SpanFateFinder::begin(const DecodedRecord& record) {
+  if (!early_ends_.empty()) {
+    const std::uint64_t key = span_key(record.thread, record.position);
+    if (early_ends_.erase(key) != 0) return set(key, SpanFate::kAsync);
+  }
+  Stack& stack = stack_of(record.thread, is_side(record.position));
+  if (stack.size() < kMaxOpenSpans) stack.push_back(record.position);
+}
+
+void SpanFateFinder::end(const DecodedRecord& record) {
+  Stack& stack = stack_of(record.thread, is_side(record.position));
+  if (!stack.empty() && stack.back() == record.target) return stack.pop_back();
+
+  const auto found = std::lower_bound(stack.begin(), stack.end(), record.target);
+  if (found != stack.end() && *found == record.target) {
+    for (auto above = found + 1; above != stack.end(); ++above)
+      if (passed_over_.size() < SpanFates::kMaxFates)
+        passed_over_.insert(span_key(record.thread, *above));
+    stack.erase(found, stack.end());
+  } else {
+    const std::uint64_t key = span_key(record.thread, record.target);
+    if (passed_over_.erase(key) != 0) set(key, SpanFate::kAsync);
+  }
+}
+
+void SpanFateFinder::end_elsewhere(const DecodedRecord& record) {
+  if (info_.site(record.site).kind == SiteKind::kAsyncSpan) return;
+  const std::uint64_t key = record.target;
+  const std::uint64_t position = key & kPositionMask;
+  const auto thread = static_cast<ThreadIndex>(key >> kAsyncPositionBits);
+  Stack& stack = stack_of(thread, false);
+  const auto found = std::lower_bound(
+      stack.begin(), stack.end(), position,
+      [](std::uint64_t a, std::uint64_t b) { return (a & kPositionMask) < b; });
+  if (found != stack.end() && (*found & kPositionMask) == position) {
+    stack.erase(found);
+    set(key, SpanFate::kAsync);
+  } else if (passed_over_.erase(key) != 0) {
+    set(key, SpanFate::kAsync);
+  } else if (early_ends_.insert(key).second) {
+    early_order_.push_back(key);
+    if (early_order_.size() > kMaxEarlyEnds) {
+      early_ends_.erase(early_order_.front());
+      early_order_.pop_front();
+    }
+  }
+}
+
+void SpanFateFinder::set(std::uint64_t key, SpanFate fate) {
+  if (fates_.fates_.size() < SpanFates::kMaxFates) fates_.fates_[key] = fate;
+}
+
+SpanFates SpanFateFinder::finish() {
+  const auto never = [this](const auto& stacks) {
+    for (const auto& [thread, stack] : stacks)
+      for (const std::uint64_t position : stack)
+        set(span_key(static_cast<ThreadIndex>(thread), position),
+            SpanFate::kNeverEnds);
+  };
+  never(stacks_);
+  never(side_stacks_);
+  for (const std::uint64_t key : passed_over_) set(key, SpanFate::kNeverEnds);
+  return std::move(fates_);
+}
+
+}  // namespace weft::exporters
