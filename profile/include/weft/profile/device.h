@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_PROFILE_DEVICE_H_
+#define WEFT_PROFILE_DEVICE_H_
+
+// Where work ran or memory lies, and the groups that tables show columns for.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace weft {
+
+// kCpu, kMkldnn and kIdeep are the host's memory; only kCpu is a host row.
+enum class DeviceType : std::uint8_t {
+  kCpu,
+  kMkldnn,
+  kIdeep,
+  kCuda,
+  kHip,
+  kXpu,
+  kMtia,
+  kCustom,  // the one out-of-tree backend, known by EventListOptions' name
+};
+
+// Devices whose times are added up in one column.
+enum class DeviceFamily : std::uint8_t { kCuda, kXpu, kMtia, kCustom };
+inline constexpr std::size_t kDeviceFamilies = 4;
+
+// None for the host.
+constexpr std::optional<DeviceFamily> family_of(DeviceType type) noexcept {
+  switch (type) {
+    case DeviceType::kCpu:
+    case DeviceType::kMkldnn:
+    case DeviceType::kIdeep:
+      return std::nullopt;
+    case DeviceType::kCuda:
+    case DeviceType::kHip:
+      return DeviceFamily::kCuda;
+    case DeviceType::kXpu:
+      return DeviceFamily::kXpu;
+    case DeviceType::kMtia:
+      return DeviceFamily::kMtia;
+    case DeviceType::kCustom:
+      return DeviceFamily::kCustom;
+  }
+  return std::nullopt;
+}
+
+// One number a device family: nanoseconds or bytes.
+class PerFamily {
+ public:
+  std::int64_t& operator[](DeviceFamily family) noexcept {
+    return values_[static_cast<std::size_t>(family)];
+  }
+  std::int64_t operator[](DeviceFamily family) const noexcept {
+    return values_[static_cast<std::size_t>(family)];
+  }
+  PerFamily& operator+=(const PerFamily& other) noexcept {
+    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] += other.values_[i];
+    return *this;
+  }
+  PerFamily& operator-=(const PerFamily& other) noexcept {
+    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] -= other.values_[i];
+    return *this;
+  }
+  std::int64_t sum() const noexcept {
+    std::int64_t total = 0;
+    for (const std::int64_t value : values_) total += value;
+    return total;
+  }
+
+ private:
+  std::array<std::int64_t, kDeviceFamilies> values_{};
+};
+
+}  // namespace weft
+
+#endif  // WEFT_PROFILE_DEVICE_H_

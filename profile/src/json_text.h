@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_PROFILE_SRC_JSON_TEXT_H_
+#define WEFT_PROFILE_SRC_JSON_TEXT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weft::profile {
+
+// `text` as a JSON string with its quotes. Valid UTF-8 passes; each byte that
+// is not becomes U+FFFD.
+std::string json_string(std::string_view text);
+
+// Microseconds as a JSON number, exact, without needless zeros: 1500 ns is
+// "1.5".
+std::string json_microseconds(std::int64_t ns);
+
+}  // namespace weft::profile
+
+#endif  // WEFT_PROFILE_SRC_JSON_TEXT_H_
