@@ -76,7 +76,8 @@ struct ClockLine::Place {
   std::size_t piece;  // for kBefore and kBehind the anchor next to the tick
 };
 
-ClockLine::ClockLine(double tick_hz) {
+ClockLine::ClockLine(double tick_hz, std::size_t keep_anchors)
+    : keep_anchors_(keep_anchors) {
   constexpr double kLeastHz = 1e3;  // 2^40 * 1e9 / this still fits
   constexpr double kMostHz = 1e12;
   if (tick_hz >= kLeastHz && tick_hz <= kMostHz)
@@ -135,6 +136,8 @@ void ClockLine::add(const ClockAnchor& anchor) {
     }
     extend_epoch(line, point);
   }
+  for (Line& line : lines_)
+    forget(line);
   last_anchor_ = anchor;
 }
 
@@ -304,6 +307,39 @@ void ClockLine::set_bounds(Line& line, const Group& group, const Group* before,
   }
 }
 
+// Waits until there is twice as much as must be kept, so that the cost of an
+// anchor stays constant. What the bounds of later pieces need is kept.
+void ClockLine::forget(Line& line) const {
+  if (line.pieces.size() / 2 < keep_anchors_)
+    return;
+  std::size_t oldest_needed = line.open;
+  if (line.last.end != 0)
+    oldest_needed = line.last.first;
+  if (line.before_last.end != 0)
+    oldest_needed = line.before_last.first;
+  const std::size_t count =
+      std::min(line.pieces.size() - keep_anchors_, oldest_needed);
+
+  const auto end = line.pieces.begin() + static_cast<std::ptrdiff_t>(count);
+  for (auto piece = line.pieces.begin(); piece != end; ++piece)
+    line.forgotten_bound = std::max(line.forgotten_bound, piece->bound);
+  line.pieces.erase(line.pieces.begin(), end);
+  line.forgotten_pieces += count;
+
+  const auto moved = [count](std::size_t i) { return i < count ? 0 : i - count; };
+  while (line.epochs.size() > 1 && line.epochs[1].first <= count) {
+    line.epochs.erase(line.epochs.begin());
+    ++line.forgotten_epochs;
+  }
+  for (Epoch& epoch : line.epochs)
+    epoch.first = moved(epoch.first);
+  line.open = moved(line.open);
+  for (Group* group : {&line.before_last, &line.last}) {
+    group->first = moved(group->first);
+    group->end = moved(group->end);
+  }
+}
+
 // The bound between the end of an epoch and `point`, which begins the next: the
 // time is one of two that differ by what the prediction missed, and lies
 // between the anchors.
@@ -329,9 +365,9 @@ std::int64_t ClockLine::seek(Ticks tick, Cursor& cursor) const noexcept {
   const Line& line = lines_[kMono];
   if (line.pieces.empty())
     return line_at(tick, 0, 0, nominal_scale_);
-  cursor.epoch_ = epoch_of(line, tick, cursor);
-  const Place place = find(line, tick, cursor.epoch_);
-  cursor.piece_ = place.piece;
+  const Place place = find(line, tick, epoch_of(line, tick, cursor));
+  cursor.epoch_ = line.forgotten_epochs + place.epoch;
+  cursor.piece_ = line.forgotten_pieces + place.piece;
   cursor.last_tick_ = tick;
   return time_at(line, place, tick);
 }
@@ -345,19 +381,17 @@ std::size_t ClockLine::epoch_of(const Line& line, Ticks tick,
     return tick >= epoch.lowest && tick <= epoch.highest;
   };
   const std::vector<Epoch>& epochs = line.epochs;
-  std::size_t start = 0;
-  if (cursor.epoch_ < epochs.size()) {
-    start = cursor.epoch_;
-    const bool fell =
-        tick < cursor.last_tick_ &&
-        scaled(cursor.last_tick_ - tick, epochs[start].last_slope.scale) >
-            kFallNs;
-    if (fell && start + 1 < epochs.size()) {
-      for (std::size_t i = start + 1; i < epochs.size(); ++i)
-        if (claims(epochs[i]))
-          return i;
-    }
-  }
+  // A cursor in a forgotten epoch goes on in the oldest that is left.
+  const std::size_t start = std::min(
+      std::max(cursor.epoch_, line.forgotten_epochs) - line.forgotten_epochs,
+      epochs.size() - 1);
+  const bool fell =
+      tick < cursor.last_tick_ &&
+      scaled(cursor.last_tick_ - tick, epochs[start].last_slope.scale) >
+          kFallNs;
+  for (std::size_t i = start + 1; fell && i < epochs.size(); ++i)
+    if (claims(epochs[i]))
+      return i;
   for (std::size_t i = start; i < epochs.size(); ++i)
     if (claims(epochs[i]))
       return i;
@@ -450,10 +484,11 @@ std::int64_t ClockLine::bound_ns(Ticks tick, ClockId clock) const {
 }
 
 std::int64_t ClockLine::max_bound_ns(ClockId clock) const {
-  const std::vector<Piece>& pieces = lines_[index_of(clock)].pieces;
+  const Line& line = lines_[index_of(clock)];
+  const std::vector<Piece>& pieces = line.pieces;
   if (pieces.size() < 2)
     return kNoBound;
-  std::int64_t most = 0;
+  std::int64_t most = line.forgotten_bound;
   for (std::size_t i = 0; i + 1 < pieces.size(); ++i)
     most = std::max(most, pieces[i].bound);
   return most;

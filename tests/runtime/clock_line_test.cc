@@ -210,16 +210,17 @@ TEST(ClockLine, ABreakWithoutAReasonIsStillListed) {
   ClockLine line;
   line.add(anchor_at(0, 0));
   line.add(anchor_at(200'000'000, 100 * kMs));
-  line.add(anchor_at(500'000'000, 200 * kMs, 20, 1));
+  line.add(anchor_at(900'000'000, 200 * kMs, 20, 1));
   ASSERT_EQ(line.correction_count(), 1u);
   EXPECT_EQ(line.corrections()[0].kind, ClockCorrection::Kind::kBreak);
-  // Half a usual piece behind A is the old epoch, half before B the new one.
+  // Up to 1.5 usual pieces behind A is the old epoch, the rest the new one.
   EXPECT_EQ(line.to_ns(300'000'000), 150 * kMs);
   EXPECT_TRUE(line.is_extrapolated(300'000'000));
-  EXPECT_EQ(line.to_ns(500'000'000 - 1), 200 * kMs - 1);
+  EXPECT_EQ(line.to_ns(900'000'000 - 1), 200 * kMs - 1);
   // Both stay between the anchors.
   EXPECT_EQ(line.to_ns(499'000'000), 200 * kMs);
-  EXPECT_EQ(line.bound_ns(300'000'000), 20 + 1 + 50 * kMs);
+  EXPECT_EQ(line.to_ns(501'000'000), 100 * kMs);
+  EXPECT_EQ(line.bound_ns(300'000'000), 20 + 1 + 100 * kMs);
 }
 
 // A file may hold anything. Whatever it is: no undefined behaviour (this runs
@@ -279,6 +280,34 @@ TEST(ClockLine, AMillionAnchorsWithinAMomentAreNoMoreWorkEach) {
   for (Ticks tick = 0; tick < 1'000'000; ++tick)
     line.add(anchor_at(tick, static_cast<std::int64_t>(tick)));
   EXPECT_EQ(line.to_ns(777'777), 777'777);
+}
+
+// A live exporter runs for months.
+TEST(ClockLine, KeepsOnlyAsManyAnchorsAsItWasAskedTo) {
+  ClockLine line(2e9, 100);
+  ClockLine everything(2e9);
+  ClockLine::Cursor cursor;
+  for (Ticks i = 0; i < 10'000; ++i) {
+    const auto ns = static_cast<std::int64_t>(i) * 100 * kMs;
+    const std::uint32_t epoch = i < 5'000 ? 0 : 1;
+    // One wide anchor long ago must stay visible in the largest bound.
+    const std::uint16_t half_width = i == 10 ? 9'000 : 20;
+    const ClockAnchor anchor = anchor_at(i * 200'000'000 + epoch * 9, ns,
+                                         half_width, epoch);
+    line.add(anchor);
+    everything.add(anchor);
+    if (i > 0) {
+      const Ticks middle = anchor.tick[0] - 100'000'000;
+      ASSERT_EQ(line.to_ns(middle, cursor), everything.to_ns(middle));
+      ASSERT_EQ(line.bound_ns(middle), everything.bound_ns(middle));
+    }
+  }
+  EXPECT_EQ(line.anchors(), 10'000u);
+  EXPECT_EQ(line.max_bound_ns(), everything.max_bound_ns());
+  EXPECT_EQ(line.correction_count(), 1u);
+  // 9 s are kept at least, 100 s are not.
+  EXPECT_FALSE(line.is_extrapolated(line.last_tick() - 18'000'000'000));
+  EXPECT_TRUE(line.is_extrapolated(line.last_tick() - 200'000'000'000));
 }
 
 TEST(K1_02, TimesAreExactAroundEveryPowerThatOverflows) {

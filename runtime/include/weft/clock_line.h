@@ -84,14 +84,19 @@ class ClockLine {
   class Cursor {
    private:
     friend class ClockLine;
-    std::size_t piece_ = 0;
+    std::size_t piece_ = 0;  // both count forgotten ones too
     std::size_t epoch_ = 0;
     Ticks last_tick_ = 0;
   };
 
+  static constexpr std::size_t kKeepAll =
+      std::numeric_limits<std::size_t>::max();
+
   // `tick_hz` is the rate to assume while fewer than two anchors are known;
-  // 1 GHz if it is unknown or absurd.
-  explicit ClockLine(double tick_hz = 0);
+  // 1 GHz if it is unknown or absurd. Who runs for months and converts only
+  // what is new keeps the newest `keep_anchors` (and up to as many more);
+  // 192 bytes each.
+  explicit ClockLine(double tick_hz = 0, std::size_t keep_anchors = kKeepAll);
 
   // Takes the next anchor, in the order in which they were taken. Not
   // thread-safe: nobody may look up meanwhile. Amortised constant.
@@ -103,9 +108,11 @@ class ClockLine {
   // The same for MONOTONIC, 2 to 5 ns when ticks mostly increase. Thread-safe
   // with a cursor for each thread. Hot: no allocation.
   std::int64_t to_ns(Ticks tick, Cursor& cursor) const noexcept {
-    const std::vector<Piece>& pieces = lines_[0].pieces;
-    if (cursor.piece_ < pieces.size()) {
-      const Piece& piece = pieces[cursor.piece_];
+    const Line& line = lines_[0];
+    // Wraps to a huge number if the piece was forgotten.
+    const std::size_t at = cursor.piece_ - line.forgotten_pieces;
+    if (at < line.pieces.size()) {
+      const Piece& piece = line.pieces[at];
       const Ticks into = tick - piece.tick;
       if (into < piece.ticks) {
         cursor.last_tick_ = tick;
@@ -129,9 +136,11 @@ class ClockLine {
   // The best estimate of the counter's present rate.
   double ns_per_tick() const;
 
-  // Anchors of the line of MONOTONIC, and the last one's tick (0 if none):
-  // older ticks have their final time.
-  std::size_t anchors() const noexcept { return lines_[0].pieces.size(); }
+  // Anchors of the line of MONOTONIC so far, and the last one's tick (0 if
+  // none): older ticks have their final time.
+  std::size_t anchors() const noexcept {
+    return lines_[0].forgotten_pieces + lines_[0].pieces.size();
+  }
   Ticks last_tick() const noexcept;
 
   // In the order of the anchors; `correction_count` counts those beyond
@@ -188,6 +197,9 @@ class ClockLine {
     Group before_last;  // closed groups of the present epoch; end 0: none
     Group last;
     std::size_t open = 0;  // first piece of the group that is not closed
+    std::size_t forgotten_pieces = 0;
+    std::size_t forgotten_epochs = 0;
+    std::int64_t forgotten_bound = 0;  // the largest of them
   };
 
   struct Place;
@@ -202,6 +214,7 @@ class ClockLine {
   void begin_epoch(Line& line, const Piece& point) const;
   static void extend_epoch(Line& line, const Piece& point);
   static void close_gap(Line& line, const Piece& point);
+  void forget(Line& line) const;
   static void set_bounds(Line& line, const Group& group, const Group* before,
                          const Group* after);
 
@@ -213,6 +226,7 @@ class ClockLine {
                        Ticks tick) const noexcept;
 
   std::array<Line, kClocks> lines_;
+  std::size_t keep_anchors_;
   std::uint64_t nominal_scale_ = internal::kOneNsPerTick;
   ClockAnchor last_anchor_;
   bool monotonic_ticks_ = false;
