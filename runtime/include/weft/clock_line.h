@@ -15,23 +15,15 @@
 // Trace time is CLOCK_MONOTONIC. The other clocks have lines of their own,
 // which may step; durations and order come from MONOTONIC only.
 //
-// Invariants:
-//   L1  Within an epoch time never decreases with the tick: pieces meet at
-//       their anchors, and a product is rounded down, so no piece passes its
-//       end.
-//   L2  Adding an anchor changes no time between two earlier anchors.
-//   L3  No line crosses a break of the counter. Ticks between the last anchor
-//       A of an epoch and the first B of the next belong to the old one up to
-//       A + 1.5 usual pieces, else to the new; their times lie in [A, B] and
-//       count as extrapolated.
-//   L4  Anchors may come from a damaged or hostile file. Every answer is then
-//       defined, if useless; what cannot be used is listed in corrections().
+// Times between two anchors are final: more anchors do not change them. Time
+// never decreases with the tick, except where the counter itself broke (it
+// fell, jumped, or the machine slept); there, times are kept between the
+// anchors on both sides, flagged as extrapolated, and corrections() says what
+// happened. Each time has a bound, computed from the anchors, not assumed;
+// weft/internal/anchored_line.h says how.
 //
-// How wrong a time can be is computed for each piece: what the two anchors
-// leave open, and what a change of rate can hide between them, judged by the
-// slopes of the neighbours. Slopes of less than 50 ms are noise (10 ns over
-// their length) and are merged for that. It holds for clocks whose rate
-// changes at most once within a piece.
+// Anchors may come from a damaged or hostile file. Every answer is then
+// defined, if useless; what cannot be right is left out and listed.
 //
 // Ticks that already are ns of CLOCK_MONOTONIC need nothing special: their
 // anchors make the identity. When a session gives its counter up for
@@ -45,7 +37,7 @@
 #include <vector>
 
 #include "weft/clock_anchor.h"
-#include "weft/internal/tick_scale.h"
+#include "weft/internal/anchored_line.h"
 #include "weft/record.h"
 
 namespace weft {
@@ -71,23 +63,16 @@ struct ClockCorrection {
 class ClockLine {
  public:
   // The bound where nothing is known.
-  static constexpr std::int64_t kNoBound =
-      std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t kNoBound = internal::AnchoredLine::kNoBound;
   // A file with more is damaged; anchors behind the last epoch are left out.
-  static constexpr std::size_t kMaxEpochs = 1000;
+  static constexpr std::size_t kMaxEpochs = internal::AnchoredLine::kMaxEpochs;
   // More are counted only.
   static constexpr std::size_t kMaxCorrections = 1000;
 
   // Remembers where the last lookup was. One for each thread whose records are
   // converted: it is also what tells the ticks of two epochs apart when the
   // counter went back and they overlap. Starts at the first epoch.
-  class Cursor {
-   private:
-    friend class ClockLine;
-    std::size_t piece_ = 0;  // both count forgotten ones too
-    std::size_t epoch_ = 0;
-    Ticks last_tick_ = 0;
-  };
+  using Cursor = internal::AnchoredLine::Cursor;
 
   static constexpr std::size_t kKeepAll =
       std::numeric_limits<std::size_t>::max();
@@ -103,45 +88,43 @@ class ClockLine {
   void add(const ClockAnchor& anchor);
 
   // The time of a tick, in ns of `clock`. Thread-safe.
-  std::int64_t to_ns(Ticks tick, ClockId clock = ClockId::kMonotonic) const;
+  std::int64_t to_ns(Ticks tick,
+                     ClockId clock = ClockId::kMonotonic) const noexcept {
+    Cursor fresh;
+    return line_of(clock).to_ns(tick, fresh);
+  }
 
   // The same for MONOTONIC, 2 to 5 ns when ticks mostly increase. Thread-safe
   // with a cursor for each thread. Hot: no allocation.
   std::int64_t to_ns(Ticks tick, Cursor& cursor) const noexcept {
-    const Line& line = lines_[0];
-    // Wraps to a huge number if the piece was forgotten.
-    const std::size_t at = cursor.piece_ - line.forgotten_pieces;
-    if (at < line.pieces.size()) {
-      const Piece& piece = line.pieces[at];
-      const Ticks into = tick - piece.tick;
-      if (into < piece.ticks) {
-        cursor.last_tick_ = tick;
-        return piece.at(into);
-      }
-    }
-    return seek(tick, cursor);
+    return lines_[0].to_ns(tick, cursor);
   }
 
   // Whether the time of `tick` is not between two anchors of one epoch.
-  bool is_extrapolated(Ticks tick, ClockId clock = ClockId::kMonotonic) const;
+  bool is_extrapolated(Ticks tick, ClockId clock = ClockId::kMonotonic) const {
+    return line_of(clock).is_extrapolated(tick);
+  }
 
   // How far to_ns(tick, clock) can be from the truth; kNoBound if that is
   // unknown. A duration can be off by two bounds.
-  std::int64_t bound_ns(Ticks tick, ClockId clock = ClockId::kMonotonic) const;
+  std::int64_t bound_ns(Ticks tick,
+                        ClockId clock = ClockId::kMonotonic) const {
+    return line_of(clock).bound_ns(tick);
+  }
 
   // The largest bound between the first and the last anchor; kNoBound with
   // fewer than two.
-  std::int64_t max_bound_ns(ClockId clock = ClockId::kMonotonic) const;
+  std::int64_t max_bound_ns(ClockId clock = ClockId::kMonotonic) const {
+    return line_of(clock).max_bound_ns();
+  }
 
   // The best estimate of the counter's present rate.
   double ns_per_tick() const;
 
   // Anchors of the line of MONOTONIC so far, and the last one's tick (0 if
   // none): older ticks have their final time.
-  std::size_t anchors() const noexcept {
-    return lines_[0].forgotten_pieces + lines_[0].pieces.size();
-  }
-  Ticks last_tick() const noexcept;
+  std::size_t anchors() const noexcept { return lines_[0].points(); }
+  Ticks last_tick() const noexcept { return lines_[0].last_tick(); }
 
   // In the order of the anchors; `correction_count` counts those beyond
   // kMaxCorrections too.
@@ -151,83 +134,20 @@ class ClockLine {
   std::uint64_t correction_count() const noexcept { return correction_count_; }
 
  private:
-  // From one anchor to the next of its epoch; the last anchor of an epoch is a
-  // piece without ticks, and its bound is that of the gap behind it.
-  struct Piece {
-    Ticks tick = 0;
-    Ticks ticks = 0;
-    std::int64_t ns = 0;
-    std::uint64_t scale = 0;
-    std::int64_t bound = 0;
-    std::uint16_t half_width = 0;
+  using Line = internal::AnchoredLine;
 
-    // L1: rounded down, and scale <= ns / ticks, so this is at most the next
-    // piece's ns. The sum is taken unsigned because a hostile piece may be
-    // longer than a signed number can say.
-    std::int64_t at(Ticks into) const noexcept {
-      return static_cast<std::int64_t>(static_cast<std::uint64_t>(ns) +
-                                       internal::scaled(into, scale));
-    }
-  };
-
-  struct Slope {
-    std::uint64_t scale = 0;
-    bool good = false;  // measured over 50 ms or more
-  };
-
-  struct Epoch {
-    std::size_t first = 0;  // piece
-    Ticks lowest = 0;       // ticks that belong here, L3
-    Ticks highest = 0;
-    Slope first_slope;      // for ticks before it
-    Slope last_slope;       // for ticks behind it
-    bool has_slope = false; // its own, not taken over from the epoch before
-  };
-
-  // Consecutive pieces of one epoch that last 50 ms together.
-  struct Group {
-    std::size_t first = 0;
-    std::size_t end = 0;  // one past its last piece
-    std::uint64_t scale = 0;
-  };
-
-  struct Line {
-    std::vector<Piece> pieces;
-    std::vector<Epoch> epochs;
-    Group before_last;  // closed groups of the present epoch; end 0: none
-    Group last;
-    std::size_t open = 0;  // first piece of the group that is not closed
-    std::size_t forgotten_pieces = 0;
-    std::size_t forgotten_epochs = 0;
-    std::int64_t forgotten_bound = 0;  // the largest of them
-  };
-
-  struct Place;
-
+  const Line& line_of(ClockId clock) const noexcept {
+    return lines_[static_cast<std::size_t>(clock)];
+  }
   bool fits(const ClockAnchor& anchor) const;
+  void add_to(ClockId clock, const ClockAnchor& anchor, bool new_epoch);
   void describe(const ClockAnchor& anchor);
   void note(ClockCorrection::Kind kind, std::int64_t at_ns,
             std::int64_t amount_ns, std::string text);
   std::int64_t growth(const ClockAnchor& anchor, ClockId clock,
                       ClockId other) const;
 
-  void begin_epoch(Line& line, const Piece& point) const;
-  static void extend_epoch(Line& line, const Piece& point);
-  static void close_gap(Line& line, const Piece& point);
-  void forget(Line& line) const;
-  static void set_bounds(Line& line, const Group& group, const Group* before,
-                         const Group* after);
-
-  std::int64_t seek(Ticks tick, Cursor& cursor) const noexcept;
-  Place find(const Line& line, Ticks tick, std::size_t epoch) const noexcept;
-  std::size_t epoch_of(const Line& line, Ticks tick,
-                       const Cursor& cursor) const noexcept;
-  std::int64_t time_at(const Line& line, const Place& place,
-                       Ticks tick) const noexcept;
-
   std::array<Line, kClocks> lines_;
-  std::size_t keep_anchors_;
-  std::uint64_t nominal_scale_ = internal::kOneNsPerTick;
   ClockAnchor last_anchor_;
   bool monotonic_ticks_ = false;
   bool fell_back_ = false;
