@@ -10,13 +10,15 @@
 // its release stores, or its acquire loads, become relaxed in chosen threads.
 // For every edge of the protocol a scenario does that and expects a failure.
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "weft/ringbuf/platform.h"
 
-// Last: it defines macros, `$` among them, that no other header should meet.
+// Last: it defines macros, `$` and `delete` among them, that no other header
+// should meet. Hence <array> above, which ring headers include.
 #include <relacy/relacy.hpp>
 
 // They would turn std::memory_order_release into `mo_release, $`.
@@ -35,6 +37,7 @@ struct Weakening {
   std::uint32_t acquire_threads = 0;  // whose acquire loads are relaxed
 };
 
+inline constexpr Weakening kNothingWeak{};
 inline constexpr Weakening kReleaseWeak{~0u, 0};
 inline constexpr Weakening kAcquireWeak{0, ~0u};
 
@@ -79,7 +82,7 @@ class ModelAtomic {
       case std::memory_order_relaxed:
         return rl::mo_relaxed;
       default:
-        RL_ASSERT(!"the rings use no other order");
+        RL_ASSERT(order == std::memory_order_relaxed);  // no other is used
         return rl::mo_seq_cst;
     }
   }
@@ -94,7 +97,8 @@ enum class Words {
   kPlain,   // stricter: any unordered access is reported as a data race
 };
 
-template <Words kWords, std::uint32_t kMaxSlots = 2, Weakening kAtFirst = {}>
+template <Words kWords, std::uint32_t kMaxSlots = 2,
+          Weakening kAtFirst = kNothingWeak>
 struct ModelPlatform {
   template <class T>
   using Atomic = ModelAtomic<T, kAtFirst>;

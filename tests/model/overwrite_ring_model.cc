@@ -3,9 +3,8 @@
 // The overwriting ring under the model checker: a writer laps a ring of four
 // slots while a reader takes snapshots of it.
 
-#include "weft/ringbuf/overwrite_ring.h"
-
 #include "model/scenario.h"
+#include "weft/ringbuf/overwrite_ring.h"
 
 namespace weft::model {
 namespace {
@@ -14,7 +13,7 @@ enum class Edge { kNone, kA, kE };
 
 // `kMargin` is what a snapshot takes for the longest record; the longest that
 // is written has two slots.
-template <Edge kEdge = Edge::kNone, Weakening kWeakening = {},
+template <Edge kEdge = Edge::kNone, Weakening kWeakening = kNothingWeak,
           std::uint32_t kMargin = 2>
 class OverwriteRingModel
     : public rl::test_suite<OverwriteRingModel<kEdge, kWeakening, kMargin>, 2> {
@@ -106,18 +105,18 @@ int main(int argc, char** argv) {
   using namespace weft::model;
   return run_scenario(
       argc, argv,
-      {{"Holds",
-        [] { return holds_at_random<OverwriteRingModel<>>(kToProve); }, true},
-       {"HoldsWithinOneSwitch",
-        [] { return holds_within<OverwriteRingModel<>>(1, kToProve); }, true},
+      {{"Holds", [] { return holds_at_random<OverwriteRingModel<>>(kToProve); },
+        true},
+       {"HoldsWithinTwoSwitches",
+        [] { return holds_within<OverwriteRingModel<>>(2); }, true},
        {"FailsWithoutReleaseA", weak_edge_holds<Edge::kA, kReleaseWeak>, false},
        {"FailsWithoutAcquireA", weak_edge_holds<Edge::kA, kAcquireWeak>, false},
        {"FailsWithoutReleaseE", weak_edge_holds<Edge::kE, kReleaseWeak>, false},
        {"FailsWithoutAcquireE", weak_edge_holds<Edge::kE, kAcquireWeak>, false},
        {"FailsWithAMarginShorterThanARecord",
         [] {
-          return holds_at_random<OverwriteRingModel<Edge::kNone, {}, 1>>(
-              kToFail);
+          return holds_at_random<
+              OverwriteRingModel<Edge::kNone, kNothingWeak, 1>>(kToFail);
         },
         false}});
 }

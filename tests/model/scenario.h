@@ -19,32 +19,11 @@ struct Scenario {
   bool expected;    // what `holds` must say
 };
 
-// Random interleavings, as many as asked for. Always the same ones.
 template <class Model>
-bool holds_at_random(rl::iteration_t iterations) {
-  rl::test_params params;
-  params.search_type = rl::sched_random;
-  params.iteration_count = iterations;
+bool explore(rl::test_params& params) {
   params.execution_depth_limit = 10000;
   // No buffer: the history of an expected failure is of no use, and a string
   // would grow inside a fiber, where Relacy replaces operator new.
-  std::ostream quiet(nullptr);
-  params.output_stream = &quiet;
-  params.progress_stream = &quiet;
-  const bool held = rl::simulate<Model>(params);
-  if (!held) std::puts(rl::test_result_str(params.test_result));
-  return held;
-}
-
-// Every interleaving with at most `switches` forced switches of threads, up to
-// `iterations` of them.
-template <class Model>
-bool holds_within(unsigned switches, rl::iteration_t iterations) {
-  rl::test_params params;
-  params.search_type = rl::sched_bound;
-  params.context_bound = switches;
-  params.iteration_count = iterations;
-  params.execution_depth_limit = 10000;
   std::ostream quiet(nullptr);
   params.output_stream = &quiet;
   params.progress_stream = &quiet;
@@ -53,6 +32,24 @@ bool holds_within(unsigned switches, rl::iteration_t iterations) {
               rl::test_result_str(params.test_result),
               static_cast<unsigned long long>(params.stop_iteration));
   return held;
+}
+
+// Random interleavings, as many as asked for. Always the same ones.
+template <class Model>
+bool holds_at_random(rl::iteration_t iterations) {
+  rl::test_params params;
+  params.search_type = rl::sched_random;
+  params.iteration_count = iterations;
+  return explore<Model>(params);
+}
+
+// Every interleaving with at most `switches` forced switches of threads.
+template <class Model>
+bool holds_within(unsigned switches) {
+  rl::test_params params;
+  params.search_type = rl::sched_bound;
+  params.context_bound = switches;
+  return explore<Model>(params);
 }
 
 inline int run_scenario(int argc, char** argv,

@@ -3,9 +3,8 @@
 // The side ring under the model checker: two producers with two records each
 // and a consumer, on two cells.
 
-#include "weft/ringbuf/side_ring.h"
-
 #include "model/scenario.h"
+#include "weft/ringbuf/side_ring.h"
 
 namespace weft::model {
 namespace {
@@ -15,7 +14,7 @@ constexpr std::uint32_t kRecords = 2;  // of each producer
 constexpr std::uint32_t kConsumerBit = 1u << kProducers;
 constexpr std::uint32_t kProducerBits = kConsumerBit - 1;
 
-template <Weakening kWeakening = {}>
+template <Weakening kWeakening = kNothingWeak>
 class SideRingModel
     : public rl::test_suite<SideRingModel<kWeakening>, kProducers + 1> {
  public:
@@ -70,7 +69,8 @@ class SideRingModel
     const std::uint64_t owner = P::load(cell->slots[0].word0);
     const std::uint64_t value = P::load(cell->slots[0].word1);
     RL_ASSERT(owner < kProducers && cell->owner == owner);
-    RL_ASSERT(value > newest_[owner] && value <= kRecords);  // each once, in order
+    RL_ASSERT(value > newest_[owner] &&
+              value <= kRecords);  // each once, in order
     newest_[owner] = value;
     ++read_[owner];
     ring_.pop();
@@ -78,7 +78,7 @@ class SideRingModel
   }
 
   ringbuf::BasicSideRing<P, 2> ring_;
-  ModelAtomic<std::uint32_t, Weakening{}> finished_;
+  ModelAtomic<std::uint32_t, kNothingWeak> finished_;
   std::uint32_t full_[kProducers] = {};
   std::uint32_t read_[kProducers] = {};
   std::uint64_t newest_[kProducers] = {};
@@ -103,13 +103,13 @@ int main(int argc, char** argv) {
       {{"Holds", [] { return holds_at_random<SideRingModel<>>(kToProve); },
         true},
        {"HoldsWithinTwoSwitches",
-        [] { return holds_within<SideRingModel<>>(2, kToProve); }, true},
-       {"FailsWithoutReleaseF",
-        weak_edge_holds<Weakening{kProducerBits, 0}>, false},
-       {"FailsWithoutAcquireF",
-        weak_edge_holds<Weakening{0, kConsumerBit}>, false},
-       {"FailsWithoutReleaseG",
-        weak_edge_holds<Weakening{kConsumerBit, 0}>, false},
-       {"FailsWithoutAcquireG",
-        weak_edge_holds<Weakening{0, kProducerBits}>, false}});
+        [] { return holds_within<SideRingModel<>>(2); }, true},
+       {"FailsWithoutReleaseF", weak_edge_holds<Weakening{kProducerBits, 0}>,
+        false},
+       {"FailsWithoutAcquireF", weak_edge_holds<Weakening{0, kConsumerBit}>,
+        false},
+       {"FailsWithoutReleaseG", weak_edge_holds<Weakening{kConsumerBit, 0}>,
+        false},
+       {"FailsWithoutAcquireG", weak_edge_holds<Weakening{0, kProducerBits}>,
+        false}});
 }

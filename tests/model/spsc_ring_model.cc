@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The SPSC ring under the model checker: a producer with records of one and two
-// slots that moves between a ring of eight slots and one of four, a consumer, and
-// a third thread that returns a promise.
-
-#include "weft/ringbuf/spsc_ring.h"
+// slots that moves between a ring of eight slots and one of four, a consumer,
+// and a third thread that returns a promise.
 
 #include "model/scenario.h"
+#include "weft/ringbuf/spsc_ring.h"
 
 namespace weft::model {
 namespace {
 
 enum class Edge { kNone, kA, kB, kC, kD };
 
-template <Words kWords, Edge kEdge = Edge::kNone, Weakening kWeakening = {}>
+template <Words kWords, Edge kEdge = Edge::kNone,
+          Weakening kWeakening = kNothingWeak>
 class SpscRingModel
     : public rl::test_suite<SpscRingModel<kWords, kEdge, kWeakening>, 3> {
  public:
@@ -21,11 +21,20 @@ class SpscRingModel
 
   void before() {
     switch (kEdge) {
-      case Edge::kA: control_.write_pos.weaken(kWeakening); break;
-      case Edge::kB: control_.read_pos.weaken(kWeakening); break;
-      case Edge::kC: control_.link_pos.weaken(kWeakening); break;
-      case Edge::kD: control_.returned.weaken(kWeakening); break;
-      case Edge::kNone: break;
+      case Edge::kA:
+        control_.write_pos.weaken(kWeakening);
+        break;
+      case Edge::kB:
+        control_.read_pos.weaken(kWeakening);
+        break;
+      case Edge::kC:
+        control_.link_pos.weaken(kWeakening);
+        break;
+      case Edge::kD:
+        control_.returned.weaken(kWeakening);
+        break;
+      case Edge::kNone:
+        break;
     }
     writer_.attach(&control_, segment(0), 0);
     reader_.attach(&control_, segment(0), 0);
@@ -38,8 +47,9 @@ class SpscRingModel
   }
 
   void after() {
-    RL_ASSERT(read_records_ + control_.refused.load(
-                  std::memory_order_relaxed) == calls_);
+    RL_ASSERT(read_records_ +
+                  control_.refused.load(std::memory_order_relaxed) ==
+              calls_);
     RL_ASSERT(writer_.promised() == 0);
     RL_ASSERT(reader_.position() == writer_.position());
   }
@@ -200,18 +210,13 @@ int main(int argc, char** argv) {
   return run_scenario(
       argc, argv,
       {{"HoldsWithAtomicSlots",
-        [] {
-          return holds_at_random<SpscRingModel<Words::kAtomic>>(kToProve);
-        },
+        [] { return holds_at_random<SpscRingModel<Words::kAtomic>>(kToProve); },
         true},
        {"HoldsWithPlainSlots",
         [] { return holds_at_random<SpscRingModel<Words::kPlain>>(kToProve); },
         true},
        {"HoldsWithinOneSwitch",
-        [] {
-          return holds_within<SpscRingModel<Words::kPlain>>(1, kToProve);
-        },
-        true},
+        [] { return holds_within<SpscRingModel<Words::kPlain>>(1); }, true},
        {"FailsWithoutReleaseA", weak_edge_holds<Edge::kA, kReleaseWeak>, false},
        {"FailsWithoutAcquireA", weak_edge_holds<Edge::kA, kAcquireWeak>, false},
        {"FailsWithoutReleaseB", weak_edge_holds<Edge::kB, kReleaseWeak>, false},

@@ -41,19 +41,18 @@ class RingMemoryTest : public testing::Test {
 TEST_F(RingMemoryTest, IsAlignedToHugePagesAndRoundedUp) {
   ASSERT_TRUE(memory_.reserve(1, RingMemory::Use::kShared));
   EXPECT_EQ(memory_.bytes(), RingMemory::kHugePage);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory_.at(0)) %
-                RingMemory::kHugePage,
-            0u);
+  EXPECT_EQ(
+      reinterpret_cast<std::uintptr_t>(memory_.at(0)) % RingMemory::kHugePage,
+      0u);
   EXPECT_EQ(*memory_.at(memory_.bytes() - 1), std::byte{0});
 }
 
 // The host must not die of a size that nobody can serve.
 TEST_F(RingMemoryTest, SaysWhenTheSystemRefuses) {
-  for (const std::size_t less : {std::size_t{0}, RingMemory::kHugePage,
-                                 2 * RingMemory::kHugePage}) {
-    EXPECT_FALSE(memory_.reserve(
-        std::numeric_limits<std::size_t>::max() - less,
-        RingMemory::Use::kShared));
+  for (const std::size_t less :
+       {std::size_t{0}, RingMemory::kHugePage, 2 * RingMemory::kHugePage}) {
+    EXPECT_FALSE(memory_.reserve(std::numeric_limits<std::size_t>::max() - less,
+                                 RingMemory::Use::kShared));
     EXPECT_FALSE(memory_);
   }
 }

@@ -66,8 +66,8 @@ inline void set_trap_flag() {
       "pushfq\n\t"
       "orq $0x100, (%%rsp)\n\t"
       "popfq\n\t"
-      "lea 128(%%rsp), %%rsp"
-      ::: "memory", "cc");
+      "lea 128(%%rsp), %%rsp" ::
+          : "memory", "cc");
 }
 inline void clear_trap_flag() {
   asm volatile(
@@ -75,8 +75,8 @@ inline void clear_trap_flag() {
       "pushfq\n\t"
       "andq $~0x100, (%%rsp)\n\t"
       "popfq\n\t"
-      "lea 128(%%rsp), %%rsp"
-      ::: "memory", "cc");
+      "lea 128(%%rsp), %%rsp" ::
+          : "memory", "cc");
 }
 
 class RingSingleStep : public testing::Test {

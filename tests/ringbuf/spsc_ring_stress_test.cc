@@ -64,7 +64,8 @@ TEST(SpscRingStress, EveryCallIsReadOrRefused) {
     Dice dice(1);
     for (out.calls = 0; out.calls < 20000; ++out.calls)
       // The consumer needs its turn on a machine with one processor.
-      if (!ring.record(1 + dice.below(kMaxRecordSlots))) std::this_thread::yield();
+      if (!ring.record(1 + dice.below(kMaxRecordSlots)))
+        std::this_thread::yield();
   });
   EXPECT_EQ(totals.read.wrong, 0u);
   EXPECT_EQ(totals.read.records + ring.writer().refused(), totals.calls);

@@ -271,7 +271,7 @@ TEST(K6_03, ProducerConsumerAndForeignFieldsLieOnLinesOfTheirOwn) {
 // A ring allocated on its own must keep its alignment, padding alone is not it.
 TEST(K6_03, AllocatedControlsAreAligned) {
   const auto controls = std::make_unique<RingControl[]>(3);
-  for (int i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&controls[i]) % kCacheLine, 0u);
   }
 }
