@@ -56,8 +56,8 @@ say "weft check demo.weft: is the trace whole?"
 say "weft summary demo.weft: where did the time go?"
 "$weft" summary "$root/demo.weft" --limit 15 --slowest 3
 
-say "weft convert demo.weft demo.json"
-"$weft" convert "$root/demo.weft" "$root/demo.json"
+say "weft convert demo.weft -o demo.json"
+"$weft" convert "$root/demo.weft" -o "$root/demo.json"
 
 say "What tracing costs: $rounds rounds of $round_seconds s each"
 declare -A throughputs tails
