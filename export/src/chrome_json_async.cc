@@ -41,10 +41,11 @@ std::optional<AsyncBegin> AsyncTable::take(std::uint64_t id) {
   return take_from(&open_, id);
 }
 
-std::optional<AsyncBegin> AsyncTable::take_oldest() {
+std::optional<AsyncTable::Open> AsyncTable::take_oldest() {
   trim(open_, &open_order_);
   if (open_order_.empty()) return std::nullopt;
-  return take_from(&open_, open_order_.front());
+  const std::uint64_t id = open_order_.front();
+  return Open{id, *take_from(&open_, id)};
 }
 
 void AsyncTable::early_end(std::uint64_t id, AsyncEnd end) {
@@ -68,13 +69,13 @@ std::size_t AsyncTable::slot_of(std::uint64_t id) noexcept {
   return static_cast<std::size_t>((id * 0x9e3779b97f4a7c15u) >> 52);
 }
 
-void AsyncTable::note_ended(std::uint64_t id, std::uint32_t tid) noexcept {
-  ended_[slot_of(id)] = {id, tid};
+void AsyncTable::note_ended(const Ended& ended) noexcept {
+  ended_[slot_of(ended.id)] = ended;
 }
 
-std::uint32_t AsyncTable::ended_by(std::uint64_t id) const noexcept {
+const AsyncTable::Ended* AsyncTable::ended(std::uint64_t id) const noexcept {
   const Ended& ended = ended_[slot_of(id)];
-  return ended.id == id ? ended.tid : 0;
+  return ended.number != 0 && ended.id == id ? &ended : nullptr;
 }
 
 }  // namespace weft::exporters

@@ -46,7 +46,11 @@ class AsyncTable {
   AsyncBegin* find(std::uint64_t id);
   // Removes and returns.
   std::optional<AsyncBegin> take(std::uint64_t id);
-  std::optional<AsyncBegin> take_oldest();
+  struct Open {
+    std::uint64_t id;
+    AsyncBegin begin;
+  };
+  std::optional<Open> take_oldest();
 
   // Ends whose begin was not seen yet.
   void early_end(std::uint64_t id, AsyncEnd end);
@@ -58,15 +62,18 @@ class AsyncTable {
   };
   std::optional<EarlyEnd> take_oldest_early();
 
-  // The thread that ended `id`, if that was lately; 0 otherwise.
-  void note_ended(std::uint64_t id, std::uint32_t tid) noexcept;
-  std::uint32_t ended_by(std::uint64_t id) const noexcept;
-
- private:
+  // The last ends, so that a second one of the same span can be told from the
+  // end of a span that began before the trace.
   struct Ended {
     std::uint64_t id = 0;
+    std::uint64_t number = 0;  // of the span in the file
     std::uint32_t tid = 0;
   };
+  void note_ended(const Ended& ended) noexcept;
+  // Null if `id` was not ended lately.
+  const Ended* ended(std::uint64_t id) const noexcept;
+
+ private:
   static constexpr std::size_t kEndedSlots = 4096;
   static std::size_t slot_of(std::uint64_t id) noexcept;
 

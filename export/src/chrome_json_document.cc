@@ -89,7 +89,8 @@ std::string clock_corrections(const ClockLine& line, EventNames* names) {
   return text;
 }
 
-std::string corrections(const ChromeJsonCounts& counts, EventNames* names) {
+std::string corrections(const TraceInfo& info, const ChromeJsonCounts& counts,
+                        EventNames* names) {
   std::string text;
   Members members(names, &text);
   members.number("times_moved_apart", counts.times_moved_apart);
@@ -110,6 +111,7 @@ std::string corrections(const ChromeJsonCounts& counts, EventNames* names) {
   members.number("flow_ends_moved", counts.flow_ends_moved);
   members.number("counters_not_finite", counts.counters_not_finite);
   members.number("invalid_utf8_bytes", counts.invalid_utf8_bytes);
+  members.number("records_lost_by_output", info.lost_records);
   members.number("records_dropped", counts.records_dropped);
   members.number("records_not_shown", counts.records_not_shown);
   members.number("messages_left_out", counts.messages_left_out);
@@ -203,7 +205,7 @@ void append_document_tail(const TraceInfo& info, const ClockLine& line,
   members.object("metadata", metadata);
   members.object("shown", shown(counts, names));
   members.object("dropped", dropped(info, names));
-  members.object("corrections", corrections(counts, names));
+  members.object("corrections", corrections(info, counts, names));
   std::string messages;
   Members numbered(names, &messages);
   for (std::size_t i = 0; i < counts.messages.size(); ++i)

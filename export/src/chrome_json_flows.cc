@@ -41,6 +41,7 @@ void FlowTable::add(std::uint64_t id, const FlowPoint& point,
     }
   }
   points.push_back(point);
+  ++points_;
   const bool paired =
       settling_ == Settling::kFirstPair &&
       std::any_of(points.begin(), points.end(), [&](const FlowPoint& other) {
@@ -58,14 +59,13 @@ void FlowTable::drain(std::vector<SettledPoint>* settled) {
 
 void FlowTable::settle(Points* points, std::vector<SettledPoint>* settled) {
   std::stable_sort(points->begin(), points->end(), before);
-  for (std::size_t i = 0; i + 1 < points->size(); ++i) {
-    FlowPoint& end = (*points)[i];
-    FlowPoint& begin = (*points)[i + 1];
-    const bool after_begin = i > 0 && (*points)[i - 1].is_out;
-    if (!end.is_out && begin.is_out && !after_begin &&
-        begin.ns - end.ns <= kSkewNs)
-      std::swap(end, begin);
-  }
+  // An end of the first begin that stands a little before it.
+  const auto begin = std::find_if(points->begin(), points->end(),
+                                  [](const FlowPoint& p) { return p.is_out; });
+  if (begin != points->begin() && begin != points->end() &&
+      begin->ns - (begin - 1)->ns <= kSkewNs)
+    std::swap(*(begin - 1), *begin);
+
   for (std::size_t i = 0; i < points->size();) {
     const FlowPoint& first = (*points)[i];
     std::size_t last = i;  // of the ends that follow `first`
@@ -85,6 +85,7 @@ void FlowTable::settle(Points* points, std::vector<SettledPoint>* settled) {
     }
     i = last + 1;
   }
+  points_ -= points->size();
   points->clear();
 }
 

@@ -60,6 +60,7 @@ class FlowTable {
   // Appends to `*settled` what this settles.
   void add(std::uint64_t id, const FlowPoint& point,
            std::vector<SettledPoint>* settled);
+  std::size_t points() const noexcept { return points_; }  // not settled yet
   // Settles everything.
   void drain(std::vector<SettledPoint>* settled);
 
@@ -71,6 +72,7 @@ class FlowTable {
   std::unordered_map<std::uint64_t, Points> open_;
   std::deque<std::uint64_t> order_;  // ids of open_, oldest first
   std::uint64_t arrows_ = 0;
+  std::size_t points_ = 0;
 };
 
 }  // namespace weft::exporters

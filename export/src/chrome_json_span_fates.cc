@@ -7,10 +7,6 @@
 namespace weft::exporters {
 namespace {
 
-constexpr std::uint64_t kPositionMask =
-    (std::uint64_t{1} << kAsyncPositionBits) - 1;
-constexpr std::uint64_t kSideKey = std::uint64_t{1} << (kAsyncPositionBits - 1);
-
 // An end waits for a begin of its own or an earlier drain pass only.
 constexpr std::size_t kMaxEarlyEnds = 65'536;
 
@@ -19,10 +15,6 @@ bool is_side(std::uint64_t position) noexcept {
 }
 
 }  // namespace
-
-std::uint64_t span_key(ThreadIndex thread, std::uint64_t position) noexcept {
-  return async_id(thread, position) | (is_side(position) ? kSideKey : 0);
-}
 
 SpanFateFinder::Stack& SpanFateFinder::stack_of(ThreadIndex thread, bool side) {
   if (last_stack_ == nullptr || thread != last_thread_ || side != last_side_) {
@@ -45,8 +37,8 @@ void SpanFateFinder::add(const DecodedRecord& record) {
 
 void SpanFateFinder::begin(const DecodedRecord& record) {
   if (!early_ends_.empty()) {
-    const std::uint64_t key = span_key(record.thread, record.position);
-    if (early_ends_.erase(key) != 0) return set(key, SpanFate::kAsync);
+    const std::uint64_t id = async_id(record.thread, record.position);
+    if (early_ends_.erase(id) != 0) return set(id, SpanFate::kAsync);
   }
   Stack& stack = stack_of(record.thread, is_side(record.position));
   if (stack.size() < kMaxOpenSpans) stack.push_back(record.position);
@@ -60,30 +52,29 @@ void SpanFateFinder::end(const DecodedRecord& record) {
   if (found != stack.end() && *found == record.target) {
     for (auto above = found + 1; above != stack.end(); ++above)
       if (passed_over_.size() < SpanFates::kMaxFates)
-        passed_over_.insert(span_key(record.thread, *above));
+        passed_over_.insert(async_id(record.thread, *above));
     stack.erase(found, stack.end());
   } else {
-    const std::uint64_t key = span_key(record.thread, record.target);
-    if (passed_over_.erase(key) != 0) set(key, SpanFate::kAsync);
+    const std::uint64_t id = async_id(record.thread, record.target);
+    if (passed_over_.erase(id) != 0) set(id, SpanFate::kAsync);
   }
 }
 
 void SpanFateFinder::end_elsewhere(const DecodedRecord& record) {
   if (info_.site(record.site).kind == SiteKind::kAsyncSpan) return;
-  const std::uint64_t key = record.target;
-  const std::uint64_t position = key & kPositionMask;
-  const auto thread = static_cast<ThreadIndex>(key >> kAsyncPositionBits);
-  Stack& stack = stack_of(thread, false);
+  const std::uint64_t id = record.target;
+  const SpanPlace span = place_of(id);
+  Stack& stack = stack_of(span.thread, span.side);
   const auto found = std::lower_bound(
-      stack.begin(), stack.end(), position,
-      [](std::uint64_t a, std::uint64_t b) { return (a & kPositionMask) < b; });
-  if (found != stack.end() && (*found & kPositionMask) == position) {
+      stack.begin(), stack.end(), span.position,
+      [](std::uint64_t a, std::uint64_t b) { return (a & kIdPositionMask) < b; });
+  if (found != stack.end() && (*found & kIdPositionMask) == span.position) {
     stack.erase(found);
-    set(key, SpanFate::kAsync);
-  } else if (passed_over_.erase(key) != 0) {
-    set(key, SpanFate::kAsync);
-  } else if (early_ends_.insert(key).second) {
-    early_order_.push_back(key);
+    set(id, SpanFate::kAsync);
+  } else if (passed_over_.erase(id) != 0) {
+    set(id, SpanFate::kAsync);
+  } else if (early_ends_.insert(id).second) {
+    early_order_.push_back(id);
     if (early_order_.size() > kMaxEarlyEnds) {
       early_ends_.erase(early_order_.front());
       early_order_.pop_front();
@@ -91,20 +82,20 @@ void SpanFateFinder::end_elsewhere(const DecodedRecord& record) {
   }
 }
 
-void SpanFateFinder::set(std::uint64_t key, SpanFate fate) {
-  if (fates_.fates_.size() < SpanFates::kMaxFates) fates_.fates_[key] = fate;
+void SpanFateFinder::set(std::uint64_t id, SpanFate fate) {
+  if (fates_.fates_.size() < SpanFates::kMaxFates) fates_.fates_[id] = fate;
 }
 
 SpanFates SpanFateFinder::finish() {
   const auto never = [this](const auto& stacks) {
     for (const auto& [thread, stack] : stacks)
       for (const std::uint64_t position : stack)
-        set(span_key(static_cast<ThreadIndex>(thread), position),
+        set(async_id(static_cast<ThreadIndex>(thread), position),
             SpanFate::kNeverEnds);
   };
   never(stacks_);
   never(side_stacks_);
-  for (const std::uint64_t key : passed_over_) set(key, SpanFate::kNeverEnds);
+  for (const std::uint64_t id : passed_over_) set(id, SpanFate::kNeverEnds);
   return std::move(fates_);
 }
 

@@ -26,21 +26,32 @@ enum class SpanFate : std::uint8_t {
 // Deeper spans are counted and not shown; no viewer draws that many rows.
 inline constexpr std::size_t kMaxOpenSpans = 10'000;
 
-// One number for a span of a process, the same that an end on another thread
-// names it by. Spans of signal handlers have positions of their own and get
-// the upper half.
-std::uint64_t span_key(ThreadIndex thread, std::uint64_t position) noexcept;
+// What an async_id() names.
+struct SpanPlace {
+  ThreadIndex thread = ThreadIndex::kNone;
+  bool side = false;
+  std::uint64_t position = 0;  // without kSidePosition
+};
 
-// Only spans that do not nest are in the table.
+constexpr std::uint64_t kIdPositionMask =
+    (std::uint64_t{1} << kAsyncPositionBits) - 1;
+
+constexpr SpanPlace place_of(std::uint64_t id) noexcept {
+  return {static_cast<ThreadIndex>(
+              static_cast<std::uint32_t>(id >> (kAsyncPositionBits + 1))),
+          (id >> kAsyncPositionBits & 1) != 0, id & kIdPositionMask};
+}
+
+// By async_id(). Only spans that do not nest are in the table.
 class SpanFates {
  public:
   // At most this many are remembered, in about 32 MB. A file with more of them
   // is still written as strict JSON: the rest are cut where they do not nest.
   static constexpr std::size_t kMaxFates = 500'000;
 
-  SpanFate of(std::uint64_t key) const noexcept {
+  SpanFate of(std::uint64_t id) const noexcept {
     if (fates_.empty()) return SpanFate::kNests;
-    const auto found = fates_.find(key);
+    const auto found = fates_.find(id);
     return found == fates_.end() ? SpanFate::kNests : found->second;
   }
 
@@ -64,7 +75,7 @@ class SpanFateFinder {
   void begin(const DecodedRecord& record);
   void end(const DecodedRecord& record);
   void end_elsewhere(const DecodedRecord& record);
-  void set(std::uint64_t key, SpanFate fate);
+  void set(std::uint64_t id, SpanFate fate);
 
   const TraceInfo& info_;
   std::unordered_map<std::uint32_t, Stack> stacks_;       // by thread

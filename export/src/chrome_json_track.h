@@ -47,6 +47,11 @@ class SpanStack {
   std::size_t depth_ = 0;
 };
 
+// One number for each track of a process.
+constexpr std::uint64_t track_key(ThreadIndex thread, bool side) noexcept {
+  return std::uint64_t{static_cast<std::uint32_t>(thread)} << 1 | (side ? 1 : 0);
+}
+
 // Times are ns since the base of the file. Every event of a track gets a time
 // later than the one before, see ChromeJsonWriter.
 struct Track {

@@ -62,15 +62,15 @@ class ChromeJsonWriter {
   void lose(const Loss& loss);
   void write(const DecodedRecord& record);
   // Ends the present file and begins another. Spans that are open are closed in
-  // the one and opened in the other, marked in both.
-  void cut(JsonOutput* next);
-  // Closes what is open and ends the file.
-  void finish();
+  // the one and opened in the other, marked in both. Returns the number of
+  // events in the file that ended.
+  std::uint64_t cut(JsonOutput* next);
+  // Closes what is open and ends the file; returns the events in it.
+  std::uint64_t finish();
 
   // Tells viewers the names that threads got since they were first seen.
   void write_new_names();
 
-  std::uint64_t events() const noexcept { return events_; }  // of this file
   // The latest time of a record, since the base.
   std::int64_t latest_ns() const noexcept { return latest_ns_; }
   // At least what cut() or finish() will add to the file.
@@ -96,15 +96,21 @@ class ChromeJsonWriter {
   void end_span(Track& track, const DecodedRecord& record);
   void end_deeper(Track& track, std::size_t index, const DecodedRecord& record);
   void end_unknown(Track& track, const DecodedRecord& record);
+  std::string* members_of_target(Track& track, const DecodedRecord& record);
+  Track* find_track(const SpanPlace& place);
+  OpenSpan* find_open(std::uint64_t id);
   void add_late(Track& track, const DecodedRecord& record);
   void instant(Track& track, const DecodedRecord& record);
   void counter(Track& track, const DecodedRecord& record);
   void flow(Track& track, const DecodedRecord& record);
   void begin_async(Track& track, const DecodedRecord& record,
                    std::uint64_t id);
+  void hold_async(std::uint64_t id, AsyncBegin begin);
   void end_async(Track& track, const DecodedRecord& record);
-  bool end_open_span(const DecodedRecord& record, const AsyncEnd& end);
+  bool end_open_span(std::uint64_t id, const AsyncEnd& end);
   void set_request(Track& track, const DecodedRecord& record);
+  void append_request(const Track& track, std::string* members);
+  void mark(OpenSpan& span, bool OpenSpan::* flag, std::string_view key);
 
   void flush_held(Track& track);
   void close_top(Track& track, std::int64_t ns, Close how);
@@ -113,8 +119,12 @@ class ChromeJsonWriter {
   void cut_track(Track& track, std::int64_t ns);
   void reopen(Track& track, std::int64_t ns);
 
-  void write_async(std::uint64_t id, const AsyncBegin& begin,
-                   const AsyncEnd& end);
+  std::uint64_t write_async(std::uint64_t id, const AsyncBegin& begin,
+                            const AsyncEnd& end);
+  void write_pair(std::uint64_t id, const AsyncBegin& begin,
+                  const AsyncEnd& end);
+  void note_pairing(std::uint64_t number, const AsyncBegin& begin,
+                    const AsyncEnd& end);
   void write_unfinished(std::uint64_t id, AsyncBegin begin);
   void write_clipped_end(std::uint64_t id, AsyncEnd end);
   void write_flows();
@@ -142,7 +152,7 @@ class ChromeJsonWriter {
   std::uint32_t pid_ = 0;
   std::int64_t base_ns_ = 0;  // CLOCK_MONOTONIC at time 0
   std::int64_t latest_ns_ = 0;
-  std::uint64_t events_ = 0;
+  std::uint64_t events_ = 0;  // of the present file
   std::uint32_t part_ = 0;
   std::uint64_t open_spans_ = 0;
 
@@ -158,7 +168,6 @@ class ChromeJsonWriter {
   FlowTable flows_;
   std::vector<SettledPoint> settled_;
   std::uint64_t next_async_ = 0;
-  std::string scratch_;
 };
 
 }  // namespace weft::exporters

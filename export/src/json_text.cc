@@ -152,6 +152,8 @@ void append_double(std::string* out, double value) {
     out->append("\"NaN\"");
   } else if (std::isinf(value)) {
     out->append(value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+  } else if (value == 0 && std::signbit(value)) {
+    out->append("-0.0");  // "-0" is read as an integer, which has no sign
   } else {
     char digits[32];
     const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
