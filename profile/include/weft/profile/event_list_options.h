@@ -13,7 +13,7 @@ struct EventListOptions {
   Rules rules = Rules::kWeft;
   bool profile_memory = false;  // memory columns
   bool with_flops = false;      // FLOPs column
-  std::string device_name;      // of DeviceType::kCustom, as tables show it
+  std::string device_name = {};  // of DeviceType::kCustom, as tables show it
   bool build_tree = true;       // false: no row has a parent
   // Merges a range into its parent of the same name when it is the only child:
   // an operator that calls its own overload is one row.

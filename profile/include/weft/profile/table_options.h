@@ -75,7 +75,7 @@ struct TableOptions {
   std::optional<std::size_t> max_src_column_width = 75;
   std::optional<std::size_t> max_name_column_width = 55;
   std::optional<std::size_t> max_shapes_column_width = 80;
-  std::optional<std::string> header;
+  std::optional<std::string> header = {};
   bool top_level_events_only = false;
   TimeUnit time_unit = TimeUnit::kAuto;
   DeviceRows device_rows = DeviceRows::kSeparate;

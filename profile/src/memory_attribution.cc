@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory_attribution.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "event_tree.h"
+
+namespace weft::profile {
+namespace {
+
+std::vector<std::size_t> by_start(const std::vector<RawEvent>& records) {
+  std::vector<std::size_t> order(records.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) {
+                     return records[a].start_ns < records[b].start_ns;
+                   });
+  return order;
+}
+
+// Both return which records were taken.
+std::vector<bool> attribute_by_time(std::vector<FunctionEvent>& events,
+                                    const std::vector<RawEvent>& records) {
+  const std::vector<std::size_t> order = by_start(records);
+  std::vector<bool> taken(records.size(), false);
+  for (FunctionEvent& event : events) {
+    if (!event.is_host()) continue;
+    auto record = std::lower_bound(
+        order.begin(), order.end(), event.start_ns,
+        [&](std::size_t i, std::int64_t ns) { return records[i].start_ns < ns; });
+    for (; record != order.end() && records[*record].start_ns <= event.end_ns;
+         ++record) {
+      event.memory += usage_of(records[*record], Rules::kReference);
+      taken[*record] = true;
+    }
+  }
+  return taken;
+}
+
+// The ranges of one thread in the order of the tree: outer before inner.
+std::map<std::int64_t, std::vector<std::size_t>> ranges_by_thread(
+    const std::vector<FunctionEvent>& events) {
+  std::map<std::int64_t, std::vector<std::size_t>> threads;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const FunctionEvent& event = events[i];
+    if (event.is_host() && !event.is_async) threads[event.thread].push_back(i);
+  }
+  for (auto& [thread, ranges] : threads) {
+    std::stable_sort(ranges.begin(), ranges.end(),
+                     [&](std::size_t a, std::size_t b) {
+                       const FunctionEvent& x = events[a];
+                       const FunctionEvent& y = events[b];
+                       return x.start_ns != y.start_ns ? x.start_ns < y.start_ns
+                                                       : x.end_ns > y.end_ns;
+                     });
+  }
+  return threads;
+}
+
+// Follows one thread through time, keeping the ranges open at it.
+class OpenRanges {
+ public:
+  OpenRanges(const std::vector<FunctionEvent>& events,
+             const std::vector<std::size_t>& ranges)
+      : events_(events), ranges_(ranges) {}
+
+  // The innermost range with start <= at < end. Times must not go back.
+  std::size_t innermost(std::int64_t at_ns) {
+    for (; next_ < ranges_.size() &&
+           events_[ranges_[next_]].start_ns <= at_ns;
+         ++next_) {
+      open_.push_back(ranges_[next_]);
+    }
+    while (!open_.empty() && events_[open_.back()].end_ns <= at_ns) {
+      open_.pop_back();
+    }
+    return open_.empty() ? kNoEvent : open_.back();
+  }
+
+ private:
+  const std::vector<FunctionEvent>& events_;
+  const std::vector<std::size_t>& ranges_;
+  std::size_t next_ = 0;
+  std::vector<std::size_t> open_;
+};
+
+std::vector<bool> attribute_by_thread(std::vector<FunctionEvent>& events,
+                                      const std::vector<RawEvent>& records) {
+  link_parents(events, Rules::kWeft);
+  const auto ranges = ranges_by_thread(events);
+  std::map<std::int64_t, OpenRanges> open;
+  for (const auto& [thread, of_thread] : ranges) {
+    open.emplace(thread, OpenRanges(events, of_thread));
+  }
+  std::vector<bool> taken(records.size(), false);
+  for (const std::size_t i : by_start(records)) {
+    const RawEvent& record = records[i];
+    const auto thread = open.find(record.thread);
+    if (thread == open.end()) continue;
+    std::size_t range = thread->second.innermost(record.start_ns);
+    taken[i] = range != kNoEvent;
+    for (; range != kNoEvent; range = events[range].parent) {
+      events[range].memory += usage_of(record, Rules::kWeft);
+    }
+  }
+  return taken;
+}
+
+}  // namespace
+
+MemoryUsage usage_of(const RawEvent& record, Rules rules) {
+  MemoryUsage usage;
+  const auto family = family_of(record.device);
+  if (!family) {
+    usage.cpu_bytes = record.bytes;
+  } else if (rules == Rules::kWeft || *family == DeviceFamily::kCuda ||
+             *family == DeviceFamily::kCustom) {
+    usage.device_bytes[*family] = record.bytes;
+  }
+  return usage;
+}
+
+std::vector<RawEvent> attribute_memory(std::vector<FunctionEvent>& events,
+                                       std::vector<RawEvent> records,
+                                       Rules rules) {
+  const std::vector<bool> taken = rules == Rules::kReference
+                                      ? attribute_by_time(events, records)
+                                      : attribute_by_thread(events, records);
+  std::vector<RawEvent> left;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (!taken[i]) left.push_back(std::move(records[i]));
+  }
+  return left;
+}
+
+}  // namespace weft::profile

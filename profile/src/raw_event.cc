@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weft/profile/raw_event.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "event_name.h"
+#include "memory_attribution.h"
+
+namespace weft {
+namespace {
+
+using profile::attribute_memory;
+using profile::row_name_of;
+using profile::trace_name_of;
+using profile::usage_of;
+
+class RawEventParser {
+ public:
+  RawEventParser(const EventListOptions& session,
+                 const RawEventOptions& options)
+      : session_(session),
+        options_(options),
+        hidden_(options.hidden_names.begin(), options.hidden_names.end()) {}
+
+  ParsedEvents parse(const std::vector<RawEvent>& raw) {
+    for (const RawEvent& record : raw) add(record);
+    link_device_work();
+    add_memory_rows();
+    std::stable_sort(events_.begin(), events_.end(),
+                     [](const FunctionEvent& a, const FunctionEvent& b) {
+                       return a.start_ns != b.start_ns ? a.start_ns < b.start_ns
+                                                       : a.end_ns > b.end_ns;
+                     });
+    return {std::move(events_), statistics_};
+  }
+
+ private:
+  bool compatible() const { return session_.rules == Rules::kReference; }
+
+  void add(const RawEvent& record) {
+    if (record.name == kMemoryRecord || record.name == kOutOfMemoryRecord) {
+      auto& records = record.name == kMemoryRecord ? memory_ : out_of_memory_;
+      records.push_back(record);
+      records.back().start_ns -= options_.trace_start_ns;
+      return;
+    }
+    if (hidden_.count(record.name) != 0) return;
+    FunctionEvent event;
+    event.id = record.id;
+    event.trace_name = trace_name_of(record.name, session_.rules);
+    event.name = row_name_of(*event.trace_name);
+    event.thread = record.thread;
+    event.fwd_thread = record.fwd_thread;
+    event.start_ns = record.start_ns - options_.trace_start_ns;
+    event.end_ns = record.end_ns - options_.trace_start_ns;
+    event.sequence_nr = record.sequence_nr;
+    event.scope = record.scope;
+    event.device = record.device;
+    event.device_index = record.device_index;
+    event.stream = record.stream;
+    event.is_async =
+        record.is_async || record.end_thread.value_or(record.thread) !=
+                               record.thread;
+    event.is_user_annotation = record.is_user_annotation;
+    event.finished = record.finished;
+    event.input_shapes = record.input_shapes;
+    event.stack = shown_frames(record.stack);
+    event.flops = record.flops;
+    if (event.is_host() && !event.is_async) add_event_pair(event, record);
+    largest_id_ = std::max(largest_id_, event.id);
+    events_.push_back(std::move(event));
+    linked_op_.push_back(record.linked_op);
+  }
+
+  std::vector<std::string> shown_frames(
+      const std::vector<std::string>& stack) const {
+    std::vector<std::string> shown;
+    for (const std::string& frame : stack) {
+      const bool hidden = std::any_of(
+          options_.hidden_frames.begin(), options_.hidden_frames.end(),
+          [&](const auto& pair) {
+            return frame.find(pair.first) != std::string::npos &&
+                   frame.find(pair.second) != std::string::npos;
+          });
+      if (!hidden) shown.push_back(frame);
+    }
+    return shown;
+  }
+
+  // Time between device events around the operation, where nothing better is
+  // known.
+  void add_event_pair(FunctionEvent& event, const RawEvent& record) const {
+    const bool custom = !session_.device_name.empty();
+    const std::int64_t elapsed_ns =
+        (custom ? record.custom_elapsed_ns : record.cuda_elapsed_ns)
+            .value_or(0);
+    if (elapsed_ns <= 0) return;
+    event.is_legacy = true;
+    event.kernels.push_back(
+        {event.name, custom ? DeviceType::kCustom : DeviceType::kCuda,
+         event.device_index, event.stream, elapsed_ns, std::nullopt});
+  }
+
+  // An operation is what may own device work. Launches and device work have
+  // numbers of another kind, which may equal an operation's by chance; the
+  // reference takes such a launch for an operation.
+  bool is_operation(std::size_t i) const {
+    const FunctionEvent& event = events_[i];
+    return event.is_host() && !event.is_async &&
+           (compatible() || linked_op_[i] <= 0);
+  }
+
+  void link_device_work() {
+    std::unordered_map<std::int64_t, std::vector<std::size_t>> work_of;
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      if (linked_op_[i] > 0) work_of[linked_op_[i]].push_back(i);
+    }
+    std::vector<bool> owned(events_.size(), false);
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      if (!is_operation(i)) continue;
+      const auto work = work_of.find(events_[i].id);
+      if (work == work_of.end()) continue;
+      for (const std::size_t w : work->second) {
+        if (attach(i, w)) owned[w] = true;
+      }
+    }
+    count_loose_ends(owned);
+  }
+
+  // Returns whether `work` now shows in `op`.
+  bool attach(std::size_t op, std::size_t work) {
+    FunctionEvent& event = events_[work];
+    if (event.is_host()) {
+      event.thread = events_[op].thread;
+      return true;
+    }
+    if (compatible() && event.device != DeviceType::kCuda) return false;
+    if (event.is_user_annotation) return false;
+    events_[op].kernels.push_back({event.name, event.device,
+                                   event.device_index, event.stream,
+                                   event.duration_ns(), event.start_ns});
+    return true;
+  }
+
+  void count_loose_ends(const std::vector<bool>& owned) {
+    std::unordered_set<std::int64_t> launches_with_work;
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      if (events_[i].is_host() || events_[i].is_user_annotation) continue;
+      if (!owned[i]) ++statistics_.unattributed_device_rows;
+      launches_with_work.insert(events_[i].id);
+    }
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      const bool launch = events_[i].is_host() && linked_op_[i] > 0;
+      if (launch && launches_with_work.count(events_[i].id) == 0) {
+        ++statistics_.launches_without_work;
+      }
+    }
+  }
+
+  void add_memory_rows() {
+    const std::vector<RawEvent> left =
+        attribute_memory(events_, std::move(memory_), session_.rules);
+    for (const RawEvent& record : left) {
+      add_instant(record).memory = usage_of(record, session_.rules);
+    }
+    for (const RawEvent& record : out_of_memory_) {
+      add_instant(record).requested_bytes = record.bytes;
+    }
+  }
+
+  FunctionEvent& add_instant(const RawEvent& record) {
+    FunctionEvent& event = events_.emplace_back();
+    event.id = ++largest_id_;
+    event.name = record.name;
+    event.thread = record.thread;
+    event.fwd_thread = record.thread;
+    event.start_ns = record.start_ns;
+    event.end_ns = record.start_ns;
+    event.flops.reset();
+    return event;
+  }
+
+  const EventListOptions& session_;
+  const RawEventOptions& options_;
+  const std::unordered_set<std::string> hidden_;
+  std::vector<FunctionEvent> events_;
+  std::vector<std::int64_t> linked_op_;  // of the event at the same position
+  std::vector<RawEvent> memory_;
+  std::vector<RawEvent> out_of_memory_;
+  std::int64_t largest_id_ = 0;
+  RawEventStatistics statistics_;
+};
+
+}  // namespace
+
+RawEventOptions reference_raw_event_options() {
+  RawEventOptions options;
+  options.hidden_names = {
+      "profiler::_record_function_enter",
+      "profiler::_record_function_enter_new",
+      "profiler::_record_function_exit",
+      "aten::is_leaf",
+      "aten::output_nr",
+      "aten::_version",
+  };
+  options.hidden_frames = {
+      {"autograd/__init__", "_make_grads"},
+      {"autograd/__init__", "backward"},
+      {"torch/tensor", "backward"},
+      {"_internal/common_utils", "prof_callable"},
+      {"_internal/common_utils", "prof_func_call"},
+      {"_internal/common_utils", "prof_meth_call"},
+  };
+  return options;
+}
+
+ParsedEvents parse_raw_events(const std::vector<RawEvent>& raw,
+                              const EventListOptions& session,
+                              const RawEventOptions& options) {
+  return RawEventParser(session, options).parse(raw);
+}
+
+}  // namespace weft
