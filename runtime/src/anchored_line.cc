@@ -180,7 +180,9 @@ void AnchoredLine::forget() {
   pieces_.erase(pieces_.begin(), end);
   forgotten_pieces_ += count;
 
-  const auto moved = [count](std::size_t i) { return i < count ? 0 : i - count; };
+  const auto moved = [count](std::size_t i) {
+    return i < count ? 0 : i - count;
+  };
   while (epochs_.size() > 1 && epochs_[1].first <= count) {
     epochs_.erase(epochs_.begin());
     ++forgotten_epochs_;

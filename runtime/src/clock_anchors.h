@@ -73,7 +73,7 @@ class BreakDetector {
   std::uint64_t scale_ = 0;      // of the last good piece; 0: none in this run
   std::uint64_t old_scale_ = 0;  // before the last fault; 0: nothing to compare
   bool has_last_ = false;
-  ClockAnchor last_;             // the last one that is exact enough to judge by
+  ClockAnchor last_;             // the last that is exact enough to judge by
   std::uint32_t epoch_ = 0;
   ClockBreaks breaks_;
   std::array<std::int64_t, 3> fault_ns_{};  // the last three, a ring

@@ -56,7 +56,7 @@ void ClockLine::add(const ClockAnchor& anchor) {
   if (monotonic != monotonic_ticks_) {
     if (!fell_back_)
       note(ClockCorrection::Kind::kFallback, anchor.ns[kMono], 0,
-           "the counter was given up; from here CLOCK_MONOTONIC stamps records");
+           "the counter was given up; from here CLOCK_MONOTONIC stamps");
     fell_back_ = true;
     return;
   }
@@ -128,8 +128,9 @@ void ClockLine::describe(const ClockAnchor& anchor) {
     const std::int64_t fell =
         tick < last ? add_clamped(0, scaled(last - tick, scale)) : 0;
     note(Kind::kBackwards, at, fell,
-         tick < last ? "the counter went back, by " + in_words(fell) + " or more"
-                     : "the counter went back between two anchors");
+         tick < last
+             ? "the counter went back, by " + in_words(fell) + " or more"
+             : "the counter went back between two anchors");
   }
   if ((anchor.flags & kAnchorJump) != 0) {
     const Line& line = lines_[kMono];

@@ -87,7 +87,8 @@ struct Bracket {
   std::int64_t ns = 0;
 
   double middle() const {
-    return static_cast<double>(before) + static_cast<double>(after - before) / 2;
+    return static_cast<double>(before) +
+           static_cast<double>(after - before) / 2;
   }
 };
 
@@ -157,8 +158,9 @@ void test_rate(ClockHardware& hardware, double least_hz, SelfTest& test) {
     if (i > 0)
       wait_until(hardware, brackets[i - 1].ns + kApartNs);
     brackets[i] = narrowest_bracket(hardware);
-    const bool forward = i == 0 || (brackets[i].before > brackets[i - 1].after &&
-                                    brackets[i].ns > brackets[i - 1].ns);
+    const bool forward =
+        i == 0 || (brackets[i].before > brackets[i - 1].after &&
+                   brackets[i].ns > brackets[i - 1].ns);
     if (!forward || brackets[i].after < brackets[i].before) {
       test.failure = "the counter or CLOCK_MONOTONIC does not advance";
       return;
@@ -168,7 +170,8 @@ void test_rate(ClockHardware& hardware, double least_hz, SelfTest& test) {
     return brackets[b].middle() - brackets[a].middle();
   };
   const auto rate = [&](std::size_t a, std::size_t b) {
-    return ticks(a, b) * 1e9 / static_cast<double>(brackets[b].ns - brackets[a].ns);
+    return ticks(a, b) * 1e9 /
+           static_cast<double>(brackets[b].ns - brackets[a].ns);
   };
   test.tick_hz = rate(0, 2);
   if (test.tick_hz < least_hz || test.tick_hz > kMostHz) {
@@ -280,8 +283,9 @@ void ClockSource::choose_counter(ClockRequest request) {
   counter_ = facts.processor == Processor::kArm ? CounterKind::kCntvct
                                                 : CounterKind::kTsc;
   tick_hz_ = test.tick_hz;
-  step_ns_ = static_cast<std::uint32_t>(
-      std::min(std::ceil(static_cast<double>(test.step) * 1e9 / tick_hz_), 1e6));
+  constexpr double kMostNs = 1e6;  // a counter slower than 1 kHz failed
+  step_ns_ = static_cast<std::uint32_t>(std::min(
+      std::ceil(static_cast<double>(test.step) * 1e9 / tick_hz_), kMostNs));
 }
 
 const char* ClockSource::name() const noexcept {

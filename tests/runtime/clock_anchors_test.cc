@@ -101,7 +101,9 @@ TEST(AnchorTaker, BracketsAreNarrowAndCostLittle) {
   AnchorTaker taker(source);
   for (int i = 0; i < 600; ++i) {
     machine.wait_ps(100 * kMs);
+    const std::int64_t begin = machine.now_ps();
     const ClockAnchor anchor = taker.take();
+    EXPECT_LT(machine.now_ps() - begin, kMs);  // even when interrupted
     EXPECT_EQ(anchor.flags, 0);
     for (std::uint16_t half_width : anchor.half_width)
       EXPECT_LE(half_width, 45);  // half of 60 ns, a step, rounding

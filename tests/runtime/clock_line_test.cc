@@ -17,9 +17,10 @@ constexpr std::int64_t kMinNs = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMaxNs = std::numeric_limits<std::int64_t>::max();
 constexpr Ticks kMaxTicks = std::numeric_limits<Ticks>::max();
 
-// All four clocks at one tick; REALTIME is an hour ahead.
-ClockAnchor anchor_at(Ticks tick, std::int64_t ns, std::uint16_t half_width = 20,
-                      std::uint32_t epoch = 0, std::uint16_t flags = 0) {
+// All four clocks show the same at one tick.
+ClockAnchor anchor_at(Ticks tick, std::int64_t ns,
+                      std::uint16_t half_width = 20, std::uint32_t epoch = 0,
+                      std::uint16_t flags = 0) {
   ClockAnchor anchor;
   anchor.tick.fill(tick);
   anchor.ns.fill(ns);
@@ -131,9 +132,9 @@ TEST(ClockLine, BoundIsHalfWidthPlusHalfOfWhatTheSlopeChangedBy) {
   line.add(anchor_at(100'000'000, 100'000'000, 40));
   line.add(anchor_at(200'000'000, 200'010'000, 20));
   line.add(anchor_at(300'000'000, 300'010'000, 20));
-  EXPECT_NEAR(static_cast<double>(line.bound_ns(150'000'000)), 40 + 5'000 + 1, 1);
+  EXPECT_NEAR(static_cast<double>(line.bound_ns(150'000'000)), 5'041, 1);
   // One neighbour only may see all of the change: no half.
-  EXPECT_NEAR(static_cast<double>(line.bound_ns(50'000'000)), 40 + 10'000 + 1, 1);
+  EXPECT_NEAR(static_cast<double>(line.bound_ns(50'000'000)), 10'041, 1);
   EXPECT_EQ(line.max_bound_ns(), line.bound_ns(50'000'000));
 }
 
@@ -282,6 +283,18 @@ TEST(ClockLine, AMillionAnchorsWithinAMomentAreNoMoreWorkEach) {
   EXPECT_EQ(line.to_ns(777'777), 777'777);
 }
 
+// The drainer was off the CPU in every round: the anchor may be wrong by more
+// than it can say, so it is worse than none.
+TEST(ClockLine, AnAnchorOfUnknownWidthIsLeftOut) {
+  ClockLine line;
+  line.add(anchor_at(0, 0));
+  line.add(anchor_at(100'000'000, 100 * kMs - 70'000, kHalfWidthUnknown));
+  line.add(anchor_at(200'000'000, 200 * kMs));
+  EXPECT_EQ(line.to_ns(100'000'000), 100 * kMs);
+  EXPECT_EQ(line.anchors(), 2u);
+  EXPECT_EQ(line.correction_count(), 0u);
+}
+
 // A live exporter runs for months.
 TEST(ClockLine, KeepsOnlyAsManyAnchorsAsItWasAskedTo) {
   ClockLine line(2e9, 100);
@@ -308,6 +321,41 @@ TEST(ClockLine, KeepsOnlyAsManyAnchorsAsItWasAskedTo) {
   // 9 s are kept at least, 100 s are not.
   EXPECT_FALSE(line.is_extrapolated(line.last_tick() - 18'000'000'000));
   EXPECT_TRUE(line.is_extrapolated(line.last_tick() - 200'000'000'000));
+}
+
+// Between two anchors the wall clock goes on as before the step, then it is
+// ahead; it never runs a thousand times too fast.
+TEST(K1_04, AForwardStepOfTheWallClockIsNotSpreadOverThePiece) {
+  constexpr std::int64_t kHour = 3'600'000 * kMs;
+  ClockLine line;
+  line.add(anchor_at(0, 0));
+  line.add(anchor_at(100'000'000, 100 * kMs));
+  ClockAnchor stepped = anchor_at(200'000'000, 200 * kMs, 20, 0,
+                                  kAnchorRealtimeStep);
+  stepped.ns[static_cast<std::size_t>(ClockId::kRealtime)] += kHour;
+  line.add(stepped);
+  EXPECT_EQ(line.to_ns(150'000'000, ClockId::kRealtime), 150 * kMs);
+  EXPECT_TRUE(line.is_extrapolated(150'000'000, ClockId::kRealtime));
+  EXPECT_EQ(line.to_ns(200'000'000, ClockId::kRealtime), 200 * kMs + kHour);
+  EXPECT_EQ(line.to_ns(150'000'000), 150 * kMs);
+  EXPECT_FALSE(line.is_extrapolated(150'000'000));
+}
+
+// 48 bits of a tick wrap after 19.5 h at 4 GHz.
+TEST(K1_02, TicksOfSlotsAreRestoredAcrossTheWrapAndAfterALongIdle) {
+  constexpr Ticks kWrap = kTickMask + 1;
+  constexpr Ticks kSlack = 4'000'000;  // 1 ms
+  constexpr Ticks kEighteenHours = 18 * 3'600 * Ticks{4'000'000'000};
+  for (Ticks now : {kWrap + 1'000, 5 * kWrap + 77, (Ticks{1} << 62) + 3}) {
+    for (Ticks age : {Ticks{0}, Ticks{1}, Ticks{999}, Ticks{1'001},
+                      Ticks{2'000'000}, kEighteenHours}) {
+      const Ticks tick = now - age;
+      EXPECT_EQ(unwrap_tick(tick & kTickMask, now + kSlack), tick);
+    }
+    // Another processor's stamp may lie a little ahead of the drainer's.
+    EXPECT_EQ(unwrap_tick((now + 3'000) & kTickMask, now + kSlack),
+              now + 3'000);
+  }
 }
 
 TEST(K1_02, TimesAreExactAroundEveryPowerThatOverflows) {

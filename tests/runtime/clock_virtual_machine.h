@@ -69,12 +69,14 @@ class VirtualMachine final : public ClockHardware {
   }
 
   void set_counter_hz(std::int64_t hz) {
-    counters_.push_back({now_ps_, ticks_at(now_ps_), hz, counters_.back().step});
+    const Ticks now = ticks_at(now_ps_);
+    counters_.push_back({now_ps_, now, hz, counters_.back().step});
   }
 
   void jump_counter(std::int64_t ticks) {
     const Ticks now = ticks_at(now_ps_) + static_cast<Ticks>(ticks);
-    counters_.push_back({now_ps_, now, counters_.back().hz, counters_.back().step});
+    const Counter& last = counters_.back();
+    counters_.push_back({now_ps_, now, last.hz, last.step});
   }
 
   void set_counter(Ticks ticks, std::int64_t hz = kHz, Ticks step = 21) {
@@ -88,7 +90,8 @@ class VirtualMachine final : public ClockHardware {
   void suspend(std::int64_t ps, bool counter_goes_on) {
     if (counter_goes_on)
       jump_counter(static_cast<std::int64_t>(
-          static_cast<double>(ps) * static_cast<double>(counters_.back().hz) / 1e12));
+          static_cast<double>(ps) / 1e12 *
+          static_cast<double>(counters_.back().hz)));
     else
       set_counter(0);
     boot_offset_ns_ += ps / kPs;
@@ -103,8 +106,9 @@ class VirtualMachine final : public ClockHardware {
 
   Ticks ticks_at(std::int64_t ps) const {
     const Counter& counter = latest(counters_, ps);
-    const auto passed = static_cast<Ticks>(
-        static_cast<Wide>(ps - counter.from_ps) * counter.hz / 1'000'000'000'000);
+    const auto passed =
+        static_cast<Ticks>(static_cast<Wide>(ps - counter.from_ps) *
+                           counter.hz / 1'000'000'000'000);
     return counter.base + passed / counter.step * counter.step;
   }
 
@@ -120,8 +124,10 @@ class VirtualMachine final : public ClockHardware {
     switch (clock) {
       case ClockId::kMonotonic: return monotonic_ps_at(ps) / kPs;
       case ClockId::kMonotonicRaw: return ps / kPs;
-      case ClockId::kRealtime: return monotonic_ps_at(ps) / kPs + realtime_offset_ns_;
-      case ClockId::kBoottime: return monotonic_ps_at(ps) / kPs + boot_offset_ns_;
+      case ClockId::kRealtime:
+        return monotonic_ps_at(ps) / kPs + realtime_offset_ns_;
+      case ClockId::kBoottime:
+        return monotonic_ps_at(ps) / kPs + boot_offset_ns_;
     }
     return 0;
   }
@@ -153,7 +159,8 @@ class VirtualMachine final : public ClockHardware {
 
   // The entry that was in force; the last of several that begin together.
   template <class Entry>
-  static const Entry& latest(const std::vector<Entry>& entries, std::int64_t ps) {
+  static const Entry& latest(const std::vector<Entry>& entries,
+                             std::int64_t ps) {
     for (std::size_t i = entries.size(); i-- > 1;)
       if (entries[i].from_ps <= ps)
         return entries[i];

@@ -44,8 +44,8 @@ extern std::atomic<bool> ticks_are_monotonic;
 
 // The present tick of the clock that stamps records.
 //
-// Before the first init() ticks are ns of CLOCK_MONOTONIC; init() may choose the
-// processor's counter, and a counter that proves bad is given up for
+// Before the first init() ticks are ns of CLOCK_MONOTONIC; init() may choose
+// the processor's counter, and a counter that proves bad is given up for
 // CLOCK_MONOTONIC. Do not subtract ticks from two sides of such a change.
 //
 // Thread-safe. Hot: one relaxed load and the read.

@@ -18,13 +18,13 @@ enum class ClockId : std::uint8_t {
 inline constexpr std::size_t kClocks = 4;
 
 // Flags of an anchor.
-inline constexpr std::uint16_t kAnchorWide = 1;      // no narrow bracket was found
-inline constexpr std::uint16_t kAnchorSuspend = 2;   // the machine slept before it
-inline constexpr std::uint16_t kAnchorBackwards = 4; // the counter fell
-inline constexpr std::uint16_t kAnchorRate = 8;      // the counter's rate changed
+inline constexpr std::uint16_t kAnchorWide = 1;  // no narrow bracket was found
+inline constexpr std::uint16_t kAnchorSuspend = 2;    // the machine slept
+inline constexpr std::uint16_t kAnchorBackwards = 4;  // the counter fell
+inline constexpr std::uint16_t kAnchorRate = 8;  // the counter's rate changed
 inline constexpr std::uint16_t kAnchorRealtimeStep = 16;
-inline constexpr std::uint16_t kAnchorJump = 32;     // the counter missed its prediction
-inline constexpr std::uint16_t kAnchorMonotonicTicks = 64;  // tick = CLOCK_MONOTONIC
+inline constexpr std::uint16_t kAnchorJump = 32;  // it missed its prediction
+inline constexpr std::uint16_t kAnchorMonotonicTicks = 64;  // ticks are ns
 
 // A half width that did not fit: the true one is this or more.
 inline constexpr std::uint16_t kHalfWidthUnknown = 0xffff;
