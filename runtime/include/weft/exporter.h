@@ -63,9 +63,12 @@ struct SubscriptionEnd {
   std::string reason;              // "stop", "shutdown", "limit: 1000 records"
 };
 
+inline constexpr std::int64_t kFlushNow = INT64_MAX;
+
 struct ExporterStatus {
   std::uint64_t bytes_written = 0;
   std::uint64_t bytes_pending = 0;  // encoded, not yet written
+  std::uint64_t records_lost = 0;   // accepted, then lost by failed writes
   std::string error;                // the first failure in words; empty: none
 };
 
@@ -82,10 +85,12 @@ class Exporter {
   [[nodiscard]] virtual bool consume(const Run& run) = 0;
   virtual void lose(const Loss& loss) = 0;
   virtual void anchor(const ClockAnchor& anchor) = 0;
-  // Once after every pass, with the present tick's time in ns of
-  // CLOCK_MONOTONIC: closes what has waited longer than the flush promise.
+  // Once after every pass, with the time in ns of CLOCK_MONOTONIC: closes what
+  // has waited longer than the flush promise. kFlushNow closes everything.
   virtual void settle(std::int64_t now_ns) = 0;
   virtual void end(const SubscriptionEnd& end) = 0;
+  // After settle(): whether the helper should be called for work().
+  virtual bool has_work() const noexcept { return true; }
 
   // Helper only; may block. Writes what is ready; true if it did anything.
   // After end(), called until it returns false; then the output is complete.

@@ -91,6 +91,9 @@ inline constexpr std::uint8_t kFlagSignalHandler = 2;  // written inside a handl
                                                        // interrupted another record
 inline constexpr std::uint8_t kFlagClipped = 4;        // begin or end lies outside
 inline constexpr std::uint8_t kFlagGlobal = 8;         // a flow that leaves the process
+inline constexpr std::uint8_t kFlagForeign = 16;       // kArgument, kFailure: the span is
+                                                       // another thread's; the last value,
+                                                       // a kUint64, is its async_id
 
 // Why records are missing. Numbers are part of the file format.
 enum class DropReason : std::uint8_t {
@@ -151,17 +154,20 @@ constexpr Ticks unwrap_tick(std::uint64_t low48, Ticks reference) noexcept {
   return reference - ((reference - low48) & kTickMask);
 }
 
-// An asynchronous span's id in this process: where its begin lies.
-inline constexpr unsigned kAsyncPositionBits = 40;
-constexpr std::uint64_t async_id(ThreadIndex thread,
-                                 std::uint64_t position) noexcept {
-  return static_cast<std::uint64_t>(thread) << kAsyncPositionBits |
-         (position & ((std::uint64_t{1} << kAsyncPositionBits) - 1));
-}
-
 // Bit of a position that says: written to the side ring of signal handlers,
 // whose positions count apart from those of threads.
 inline constexpr std::uint64_t kSidePosition = std::uint64_t{1} << 63;
+
+// An asynchronous span's id in this process: where its begin lies. 24 bits of
+// thread, one for the side ring, 39 of position: two spans could only meet if
+// one stayed open while its thread wrote 2^39 slots, 1.7 hours at full rate.
+inline constexpr unsigned kAsyncPositionBits = 39;
+constexpr std::uint64_t async_id(ThreadIndex thread,
+                                 std::uint64_t position) noexcept {
+  return static_cast<std::uint64_t>(thread) << (kAsyncPositionBits + 1) |
+         (position & kSidePosition) >> (63 - kAsyncPositionBits) |
+         (position & ((std::uint64_t{1} << kAsyncPositionBits) - 1));
+}
 
 }  // namespace weft
 

@@ -37,7 +37,6 @@ class Request {
 
  private:
   RequestId previous_;
-  std::uint32_t thread_ = 0;  // where it was opened; 0: not recorded
 };
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #define WEFT_VERSION_MAJOR 0
 #define WEFT_VERSION_MINOR 1
 #define WEFT_VERSION_PATCH 0
+#define WEFT_VERSION "0.1.0"
 
 namespace weft {
 

@@ -78,6 +78,19 @@ class BasicSideRing {
     cell->turn.store(number + 1, std::memory_order_release);  // [F]
   }
 
+  // Consumer only. How many records in a row are complete.
+  std::uint32_t ready() const noexcept {
+    std::uint32_t count = 0;
+    while (count < kCells) {
+      const std::uint64_t n = read_ + count;
+      if (cells_[n & (kCells - 1)].turn.load(std::memory_order_acquire) !=
+          n + 1)  // [F]
+        break;
+      ++count;
+    }
+    return count;
+  }
+
   // Consumer only. The next complete record, or null.
   const Cell* front() const noexcept {
     const Cell& cell = cells_[read_ & (kCells - 1)];

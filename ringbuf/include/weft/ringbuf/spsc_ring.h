@@ -85,13 +85,22 @@ struct BasicRingControl {
   // Written by the consumer.
   alignas(kCacheLine) Atomic<std::uint64_t> read_pos{0};
 
-  // Written by anybody, rarely.
+  // Written by anybody, rarely: owner << 32 | promises given back. The owner is
+  // a number of its user's choice, set before others may know the ring.
   alignas(kCacheLine) Atomic<std::uint64_t> returned{0};
 
-  // Any thread. Gives one promise back: its end was recorded elsewhere. The
-  // caller does not touch the ring for that span afterwards.
-  void return_promise() noexcept {
-    returned.fetch_add(1, std::memory_order_release);  // [D]
+  // Any thread. Gives one promise back: its end was recorded elsewhere. False
+  // when the ring is no longer `owner`'s. The caller does not touch the ring
+  // for that span afterwards.
+  bool return_promise(std::uint32_t owner = 0) noexcept {
+    // Relaxed: [D] is the exchange.
+    std::uint64_t now = returned.load(std::memory_order_relaxed);
+    do {
+      if (now >> 32 != owner) return false;
+    } while (!returned.compare_exchange_weak(now, now + 1,
+                                             std::memory_order_release,  // [D]
+                                             std::memory_order_relaxed));
+    return true;
   }
 };
 
@@ -168,9 +177,7 @@ class BasicRingWriter {
   // Producer only. Cold; while entered. Room for `slots` and `promise`, after
   // a look at what the consumer has freed. True: limit is raised.
   bool refill(std::uint32_t slots, std::uint32_t promise) noexcept {
-    const std::uint64_t returned =
-        control_->returned.exchange(0, std::memory_order_acquire);  // [D]
-    promised_ -= returned < promised_ ? returned : promised_;
+    take_returned();
     const std::uint64_t read =
         control_->read_pos.load(std::memory_order_acquire);  // [B]
     const std::uint64_t base = read > segment_start_ ? read : segment_start_;
@@ -233,6 +240,16 @@ class BasicRingWriter {
   bool attached() const noexcept { return control_ != nullptr; }
 
  private:
+  void take_returned() noexcept {
+    const auto count = static_cast<std::uint32_t>(
+        control_->returned.load(std::memory_order_acquire));  // [D]
+    if (count == 0) return;
+    // Relaxed: takes away what was seen; [D] was the load. Others only add.
+    control_->returned.fetch_add(0 - std::uint64_t{count},
+                                 std::memory_order_relaxed);
+    promised_ -= count < promised_ ? count : promised_;
+  }
+
   void use(const Segment& segment, std::uint64_t start) noexcept {
     slots_ = segment.slots;
     mask_ = segment.capacity - 1;

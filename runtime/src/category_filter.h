@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_SRC_CATEGORY_FILTER_H_
+#define WEFT_SRC_CATEGORY_FILTER_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/result.h"
+
+namespace weft {
+
+// Which categories somebody wants, as "net,-db": names that are wanted, names
+// with a minus that are not. Without a wanted name, everything else is wanted.
+// The empty category, of sites that name none, is called "default".
+class CategoryFilter {
+ public:
+  static constexpr std::size_t kMaxNames = 64;
+
+  // Everything passes.
+  CategoryFilter() = default;
+  // Errors: kInvalidArgument, naming the part that is wrong.
+  static Result<CategoryFilter> parse(std::string_view text);
+
+  bool passes(std::string_view category) const noexcept;
+  bool passes_everything() const noexcept { return names_.empty(); }
+  const std::string& text() const noexcept { return text_; }
+
+  friend bool operator==(const CategoryFilter& a, const CategoryFilter& b) {
+    return a.text_ == b.text_;
+  }
+
+ private:
+  struct Name {
+    std::string text;
+    bool wanted;
+  };
+  std::string text_;
+  std::vector<Name> names_;
+  bool only_wanted_ = false;
+};
+
+}  // namespace weft
+
+#endif  // WEFT_SRC_CATEGORY_FILTER_H_

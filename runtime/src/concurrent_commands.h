@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_SRC_CONCURRENT_COMMANDS_H_
+#define WEFT_SRC_CONCURRENT_COMMANDS_H_
+
+#include <concurrentqueue/concurrentqueue.h>
+
+#include <memory>
+
+#include "category_filter.h"
+#include "pipeline.h"
+
+namespace weft {
+
+// What control calls ask of the drainer. A queue, so that the drainer never
+// meets a lock that a control call holds.
+struct Command {
+  enum class Kind { kAdd, kPause, kResume, kFilter, kRemove };
+  Kind kind = Kind::kAdd;
+  std::shared_ptr<SubscriptionState> subscription;
+  std::shared_ptr<Completion> done;
+  CategoryFilter filter;  // of kFilter
+};
+using CommandQueue = moodycamel::ConcurrentQueue<Command>;
+
+}  // namespace weft
+
+#endif  // WEFT_SRC_CONCURRENT_COMMANDS_H_

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "drainer.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "process_clock.h"
+#include "runtime.h"
+#include "weft/clock.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kBusyRest = 200'000;
+constexpr std::int64_t kQuietRest = 5'000'000;
+constexpr std::int64_t kIdleRest = 60'000'000;
+constexpr std::int64_t kAnchorPeriod = 100'000'000;
+constexpr std::int64_t kIdleAnchorPeriod = 5 * kSecond;
+// Stamps of other processors may seem to lie ahead, by 1.5 us at most.
+constexpr std::int64_t kSlack = 1'000'000;
+constexpr std::int64_t kBackwardsTolerance = 2'000;
+// A ring that never held more than a sixteenth of itself in this time is
+// offered a smaller one.
+constexpr std::int64_t kShrinkAfter = 10 * kSecond;
+
+std::int64_t monotonic_ns() noexcept {
+  return static_cast<std::int64_t>(internal::read_monotonic());
+}
+
+std::uint64_t load(const std::atomic<std::uint64_t>& figure) noexcept {
+  return figure.load(std::memory_order_relaxed);  // a figure of its own
+}
+
+}  // namespace
+
+Drainer::Drainer(Runtime& runtime)
+    : runtime_(&runtime),
+      catalog_(runtime.strings, runtime.sites, runtime.metadata),
+      pipeline_(catalog_) {
+  pipeline_.on_limit = [this](SubscriptionState& subscription,
+                              std::string what) {
+    if (subscription.limits.on_reached)
+      runtime_->helper->post([callback = subscription.limits.on_reached,
+                              text = std::move(what)] { callback(text); });
+  };
+}
+
+Result<void> Drainer::start() {
+  if (thread_.running()) return {};
+  quit_.store(false, std::memory_order_relaxed);
+  return thread_.start("weft-drain", [this] { run(); });
+}
+
+bool Drainer::stop_thread(std::chrono::milliseconds timeout) {
+  quit_.store(true, std::memory_order_release);
+  wake();
+  return thread_.join(timeout);
+}
+
+void Drainer::wake() noexcept { runtime_->drainer_wakeup.call(); }
+
+void Drainer::order(Command command) {
+  commands_.enqueue(std::move(command));
+  wake();
+}
+
+void Drainer::run() {
+  schedstat_ = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  last_record_ns_ = monotonic_ns();
+  while (!quit_.load(std::memory_order_acquire)) {
+    if (!held_.load(std::memory_order_acquire)) {
+      obey();
+      if (pass() != 0) last_record_ns_ = now_ns_;
+      if (more_) continue;
+    }
+    runtime_->drainer_wakeup.rest(rest_ns(monotonic_ns()));
+  }
+  if (schedstat_ >= 0) close(schedstat_);
+}
+
+std::int64_t Drainer::rest_ns(std::int64_t now_ns) const noexcept {
+  if (pipeline_.empty()) return -1;
+  const std::int64_t quiet = now_ns - last_record_ns_;
+  if (quiet < kSecond) return kBusyRest;
+  return quiet < 11 * kSecond ? kQuietRest : kIdleRest;
+}
+
+void Drainer::obey() {
+  Command command;
+  while (commands_.try_dequeue(command)) {
+    SubscriptionState& subscription = *command.subscription;
+    switch (command.kind) {
+      case Command::Kind::kAdd:
+        begin(command.subscription);
+        break;
+      case Command::Kind::kPause:
+        pause(subscription);
+        break;
+      case Command::Kind::kResume:
+        drain_all();
+        subscription.start_tick = runtime_->now();
+        subscription.stop_tick.store(kNoStop, std::memory_order_relaxed);
+        last_record_ns_ = monotonic_ns();
+        take_anchor();
+        break;
+      case Command::Kind::kFilter:
+        filter(subscription, std::move(command.filter));
+        break;
+      case Command::Kind::kRemove:
+        finish(command.subscription);
+        break;
+    }
+    command.done->finish();
+  }
+}
+
+void Drainer::drain_all() {
+  do pass();
+  while (more_);
+}
+
+// The interval is over: its records, and what was refused, go out now.
+void Drainer::pause(SubscriptionState& subscription) {
+  drain_all();
+  subscription.paused_at.clear();
+  for (std::uint32_t slot = 0; slot < readings_.size(); ++slot) {
+    if (readings_[slot].index == 0) continue;
+    report_tail(slot);
+    subscription.paused_at[readings_[slot].index] =
+        readings_[slot].reader.position();
+  }
+  take_anchor();
+  subscription.exporter->settle(kFlushNow);
+  runtime_->helper->wake();
+}
+
+// Begins before the change keep their ends: open ones are looked up by name.
+void Drainer::filter(SubscriptionState& subscription, CategoryFilter filter) {
+  drain_all();
+  subscription.filter = std::move(filter);
+  subscription.site_passes.clear();
+}
+
+void Drainer::begin(const std::shared_ptr<SubscriptionState>& subscription) {
+  SubscriptionState& s = *subscription;
+  drain_all();  // what lies in the rings belongs to the others
+  for (std::size_t i = 0; i < kDropReasons; ++i)
+    s.dropped_before[i] = load(runtime_->unplaced[i]);
+  // Losses that a later loss record will tell of belong to this subscription.
+  std::uint64_t told = load(refused_by_ended_);
+  for (std::uint32_t slot = 0; slot < readings_.size(); ++slot) {
+    const Reading& reading = readings_[slot];
+    if (reading.index == 0) continue;
+    const ThreadRegistry::Place& place = runtime_->threads.place(slot);
+    told += std::max(load(place.noted), load(place.reported));
+    announce(slot);
+  }
+  s.dropped_before[static_cast<std::size_t>(DropReason::kRingFull)] += told;
+  read_run_delay();
+  s.run_delay_before_ns = run_delay_ns();
+  s.begin_ns = monotonic_ns();
+  s.start_tick = s.info.start_tick = runtime_->now();
+  s.exporter->begin(s.process, s.info);
+  pipeline_.add(subscription);
+  last_anchor_ns_ = 0;
+  last_record_ns_ = s.begin_ns;
+  pass();
+}
+
+void Drainer::finish(const std::shared_ptr<SubscriptionState>& subscription) {
+  SubscriptionState& s = *subscription;
+  drain_all();
+  // What was refused since its last loss record is reported here, once.
+  for (std::uint32_t slot = 0; slot < readings_.size(); ++slot)
+    if (readings_[slot].index != 0) report_tail(slot);
+  take_anchor();
+  read_run_delay();
+  s.end.stop_tick = s.stop_tick.load(std::memory_order_relaxed);
+  s.end.delivered = load(s.delivered);
+  for (std::size_t i = 0; i < kDropReasons; ++i)
+    s.end.dropped[i] =
+        load(s.dropped[i]) + load(runtime_->unplaced[i]) - s.dropped_before[i];
+  s.end.dropped[static_cast<std::size_t>(DropReason::kRingFull)] += refused();
+  s.end.run_delay_ns = run_delay_ns() - s.run_delay_before_ns;
+  s.end.reason = s.end_reason;
+  s.exporter->end(s.end);
+  last_stop_ = std::max(last_stop_, s.end.stop_tick);
+  pipeline_.remove(s);
+  runtime_->helper->finish(subscription);
+}
+
+std::uint64_t Drainer::pass() {
+  more_ = false;
+  passes_.store(load(passes_) + 1, std::memory_order_relaxed);
+  look();
+  now_ns_ = monotonic_ns();
+  // Read after the positions: older than this is every record they cover.
+  const auto slack = static_cast<Ticks>(
+      runtime_->clock->tick_hz() / 1e9 * static_cast<double>(kSlack));
+  reference_ = runtime_->now() + slack;
+  pipeline_.define();
+  catalog_.forget_news();
+  const std::uint64_t slots = deliver();
+  if (!pipeline_.empty()) {
+    const bool idle = now_ns_ - last_record_ns_ > kSecond;
+    if (ring_fell_ || now_ns_ - last_anchor_ns_ >=
+                          (idle && slots == 0 ? kIdleAnchorPeriod
+                                              : kAnchorPeriod))
+      take_anchor();
+    pipeline_.settle(now_ns_);
+    if (pipeline_.work_pending()) runtime_->helper->wake();
+  }
+  return slots;
+}
+
+void Drainer::look() {
+  side_ready_ = runtime_->side.ready();
+  const std::uint32_t places = runtime_->threads.places();
+  if (readings_.size() < places) readings_.resize(places);
+  for (std::uint32_t slot = 0; slot < places; ++slot) look_at(slot);
+}
+
+void Drainer::look_at(std::uint32_t slot) {
+  ThreadRegistry::Place& place = runtime_->threads.place(slot);
+  Reading& reading = readings_[slot];
+  reading.seen = {};
+  const auto phase = static_cast<ThreadRegistry::Phase>(
+      place.phase.load(std::memory_order_acquire));  // [P]
+  if (phase == ThreadRegistry::Phase::kFree) return;
+  if (reading.index != place.index) {
+    reading = {};
+    reading.index = place.index;
+    reading.reader.attach(&runtime_->threads.control(slot), place.first_segment,
+                          0);
+  }
+  reading.ended = phase == ThreadRegistry::Phase::kEnded;
+  // Acquire: the name belongs to the revision.
+  if (place.revision.load(std::memory_order_acquire) != reading.revision)
+    announce(slot);
+  reading.seen = reading.reader.peek();
+}
+
+void Drainer::announce(std::uint32_t slot) {
+  const ThreadRegistry::Place& place = runtime_->threads.place(slot);
+  Reading& reading = readings_[slot];
+  reading.revision = place.revision.load(std::memory_order_relaxed);
+  ThreadInfo info;
+  info.index = static_cast<ThreadIndex>(reading.index);
+  info.tid = place.tid;
+  info.tid_is_unique = tids_.insert(place.tid, reading.index);
+  info.name = static_cast<StringId>(place.name.load(std::memory_order_relaxed));
+  info.start_tick = place.start_tick;
+  info.exit_tick = reading.ended ? place.end_tick : 0;
+  info.revision = reading.revision;
+  catalog_.announce(info);
+}
+
+std::uint64_t Drainer::deliver() {
+  std::uint64_t slots = deliver_side();
+  for (std::uint32_t slot = 0; slot < readings_.size(); ++slot)
+    if (readings_[slot].index != 0) slots += deliver_from(slot);
+  return slots;
+}
+
+std::uint64_t Drainer::deliver_from(std::uint32_t slot) {
+  Reading& reading = readings_[slot];
+  const std::uint32_t count = reading.seen.size();
+  if (count != 0) {
+    Run run;
+    run.thread = static_cast<ThreadIndex>(reading.index);
+    run.position = reading.reader.position();
+    run.first = reading.seen.first;
+    run.first_count = reading.seen.first_count;
+    run.second = reading.seen.second;
+    run.second_count = reading.seen.second_count;
+    run.reference = reference_;
+    const Ticks tick = unwrap_tick(payload_of(run.first[0]), reference_);
+    if (tick + static_cast<Ticks>(kBackwardsTolerance) < reading.last_tick)
+      ring_fell_ = true;
+    reading.last_tick = tick;
+    if (pipeline_.empty() && tick < last_stop_)
+      runtime_->drop(DropReason::kLatePublish, count_records(run));
+    pipeline_.deliver(run);
+    reading.reader.release(count);
+    reading.most = std::max(reading.most, count);
+    offer_smaller(slot, reading);
+  }
+  std::uint64_t offset = 0;
+  std::uint64_t capacity = 0;
+  if (reading.reader.at_link(&offset, &capacity)) {
+    const ringbuf::Segment old =
+        reading.reader.follow(runtime_->stock.at(offset, capacity));
+    runtime_->stock.give(old);
+    runtime_->helper->want_stock();
+    more_ = true;
+  } else if (reading.ended) {
+    if (reading.reader.peek().size() == 0) {
+      end_thread(slot);
+    } else {
+      more_ = true;
+    }
+  }
+  return count;
+}
+
+// A thread that was busy once does not keep its large ring for ever.
+void Drainer::offer_smaller(std::uint32_t slot, Reading& reading) {
+  if (now_ns_ - reading.most_since_ns < kShrinkAfter) return;
+  const std::uint64_t capacity = reading.reader.segment().capacity;
+  const Rung rung = runtime_->stock.rung_of(capacity);
+  if (reading.most_since_ns != 0 && rung != Rung::kSmall &&
+      reading.most < capacity / 16) {
+    const auto smaller = static_cast<std::uint32_t>(rung) - 1;
+    // Relaxed: a suggestion, see ThreadRegistry::Place.
+    runtime_->threads.place(slot).offer.store(smaller + 1,
+                                              std::memory_order_relaxed);
+  }
+  reading.most = 0;
+  reading.most_since_ns = now_ns_;
+}
+
+std::uint64_t Drainer::deliver_side() {
+  for (std::uint32_t i = 0; i < side_ready_; ++i) {
+    const SideChannel::Cell* cell = runtime_->side.front();
+    Run run;
+    run.thread = static_cast<ThreadIndex>(cell->owner);
+    run.position = kSidePosition |
+                   runtime_->side.front_number() * SideChannel::kCellSlots;
+    run.first = cell->slots.data();
+    run.first_count = cell->count;
+    run.reference = reference_;
+    pipeline_.deliver(run);
+    runtime_->side.pop();
+  }
+  return side_ready_;
+}
+
+void Drainer::end_thread(std::uint32_t slot) {
+  Reading& reading = readings_[slot];
+  report_tail(slot);
+  refused_by_ended_.fetch_add(load(runtime_->threads.control(slot).refused),
+                              std::memory_order_relaxed);
+  announce(slot);  // with its end
+  runtime_->stock.give(reading.reader.segment());
+  reading = {};
+  runtime_->threads.free_place(slot);
+}
+
+// Refused records after the last loss record of a thread.
+void Drainer::report_tail(std::uint32_t slot) {
+  ThreadRegistry::Place& place = runtime_->threads.place(slot);
+  const std::uint64_t refused = load(runtime_->threads.control(slot).refused);
+  const std::uint64_t told = std::max(load(place.noted), load(place.reported));
+  if (refused <= told) return;
+  const Reading& reading = readings_[slot];
+  pipeline_.lose({static_cast<ThreadIndex>(reading.index),
+                  reading.reader.position(), refused - told,
+                  DropReason::kRingFull});
+  place.reported.store(refused, std::memory_order_relaxed);
+}
+
+std::uint64_t Drainer::refused() const noexcept {
+  std::uint64_t sum = load(refused_by_ended_);
+  for (std::uint32_t slot = 0; slot < runtime_->threads.places(); ++slot)
+    if (runtime_->threads.place(slot).phase.load(std::memory_order_acquire) !=
+        static_cast<std::uint32_t>(ThreadRegistry::Phase::kFree))
+      sum += load(runtime_->threads.control(slot).refused);
+  return sum;
+}
+
+void Drainer::take_anchor() {
+  const ClockAnchor anchor = runtime_->anchors->take(ring_fell_);
+  ring_fell_ = false;
+  last_anchor_ns_ = now_ns_;
+  pipeline_.anchor(anchor);
+  offer_to_frozen_line(anchor);
+  if (runtime_->anchors->fallback_due()) {
+    pipeline_.anchor(runtime_->anchors->fall_back());
+    runtime_->use_slow_clock();
+  }
+  const ClockBreaks& breaks = runtime_->anchors->breaks();
+  clock_corrections_.store(
+      breaks.suspends + breaks.backwards + breaks.jumps + breaks.rate_changes,
+      std::memory_order_relaxed);
+  read_run_delay();
+}
+
+void Drainer::read_run_delay() {
+  char text[128];
+  const ssize_t size =
+      schedstat_ < 0 ? -1 : pread(schedstat_, text, sizeof text, 0);
+  if (size <= 0) return;
+  // "time on a CPU, time waiting for one, slices"
+  const char* end = text + size;
+  const char* second = std::find<const char*>(text, end, ' ');
+  std::uint64_t delay = 0;
+  if (second != end && std::from_chars(second + 1, end, delay).ec == std::errc())
+    run_delay_ns_.store(delay, std::memory_order_relaxed);
+}
+
+}  // namespace weft

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline.h"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+std::uint32_t size_of(const Run& run) noexcept {
+  return run.first_count + run.second_count;
+}
+
+const Slot& slot_at(const Run& run, std::uint32_t at) noexcept {
+  return at < run.first_count ? run.first[at]
+                              : run.second[at - run.first_count];
+}
+
+// Slots [begin, end) of a run.
+Run slice_of(const Run& run, std::uint32_t begin, std::uint32_t end) noexcept {
+  Run slice = run;
+  slice.position = run.position + begin;
+  slice.skipped = 0;
+  slice.second = nullptr;
+  slice.second_count = 0;
+  if (begin < run.first_count) {
+    slice.first = run.first + begin;
+    slice.first_count = std::min(end, run.first_count) - begin;
+    if (end > run.first_count) {
+      slice.second = run.second;
+      slice.second_count = end - run.first_count;
+    }
+  } else {
+    slice.first = run.second + (begin - run.first_count);
+    slice.first_count = end - begin;
+  }
+  return slice;
+}
+
+std::uint64_t count_records(const Slot* slots, std::uint32_t count) noexcept {
+  // Branch-free, so that it is vectorised: it runs over every slot.
+  std::uint64_t records = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t kind = slots[i].word0 & 0xff;
+    const bool mark = kind == static_cast<std::uint64_t>(RecordKind::kLoss) ||
+                      kind == static_cast<std::uint64_t>(RecordKind::kClockChange);
+    records += (kind < kContinuationBit) & !mark;
+  }
+  return records;
+}
+
+bool is_mark(RecordKind kind) noexcept {
+  return kind == RecordKind::kLoss || kind == RecordKind::kClockChange;
+}
+
+}  // namespace
+
+std::uint64_t count_records(const Run& run) noexcept {
+  return count_records(run.first, run.first_count) +
+         count_records(run.second, run.second_count);
+}
+
+void Pipeline::add(std::shared_ptr<SubscriptionState> subscription) {
+  subscriptions_.push_back(std::move(subscription));
+}
+
+void Pipeline::remove(const SubscriptionState& subscription) {
+  std::erase_if(subscriptions_,
+                [&](const auto& other) { return other.get() == &subscription; });
+}
+
+void Pipeline::define() {
+  for (const auto& subscription : subscriptions_)
+    subscription->exporter->define(*catalog_);
+}
+
+void Pipeline::deliver(const Run& run) {
+  for (const auto& subscription : subscriptions_)
+    deliver_to(*subscription, run);
+}
+
+void Pipeline::deliver_to(SubscriptionState& subscription, const Run& run) {
+  const Ticks first = unwrap_tick(payload_of(slot_at(run, 0)), run.reference);
+  // Relaxed: set before the command that makes this the last pass.
+  const bool no_edge =
+      first >= subscription.start_tick &&
+      subscription.stop_tick.load(std::memory_order_relaxed) == kNoStop;
+  if (no_edge && subscription.filter.passes_everything() &&
+      subscription.limits.records == 0 && !subscription.limit_reached &&
+      subscription.skipped.empty()) {
+    hand_over(subscription, run);
+  } else {
+    deliver_selected(subscription, run);
+  }
+}
+
+void Pipeline::hand_over(SubscriptionState& subscription, const Run& slice) {
+  const std::uint64_t records = count_records(slice);
+  if (subscription.exporter->consume(slice)) {
+    // Relaxed: only this thread adds.
+    subscription.delivered.store(
+        subscription.delivered.load(std::memory_order_relaxed) + records,
+        std::memory_order_relaxed);
+    return;
+  }
+  auto& dropped =
+      subscription.dropped[static_cast<std::size_t>(DropReason::kSlowSink)];
+  dropped.store(dropped.load(std::memory_order_relaxed) + records,
+                std::memory_order_relaxed);
+  subscription.exporter->lose(
+      {slice.thread, slice.position, records, DropReason::kSlowSink});
+}
+
+// Record by record: at the edges of the interval, with a filter, or a limit.
+void Pipeline::deliver_selected(SubscriptionState& subscription,
+                                const Run& run) {
+  const std::uint32_t count = size_of(run);
+  const bool side = (run.position & kSidePosition) != 0;
+  const auto thread = static_cast<std::uint32_t>(run.thread);
+  std::uint64_t skipped = 0;
+  if (const auto before = subscription.skipped.find(thread);
+      !side && before != subscription.skipped.end()) {
+    skipped = before->second;
+    subscription.skipped.erase(before);
+  }
+  std::uint64_t room = ~std::uint64_t{0};
+  if (subscription.limit_reached) {
+    room = 0;
+  } else if (subscription.limits.records != 0) {
+    room = subscription.limits.records -
+           subscription.delivered.load(std::memory_order_relaxed);
+  }
+  std::uint64_t over_limit = 0;
+  std::uint32_t begin = 0;  // of the slice being gathered
+  bool open = false;
+  const auto close = [&](std::uint32_t end) {
+    if (!open) return;
+    Run slice = slice_of(run, begin, end);
+    slice.skipped = skipped;
+    skipped = 0;
+    hand_over(subscription, slice);
+    open = false;
+  };
+  for (std::uint32_t at = 0; at < count;) {
+    const Slot& head = slot_at(run, at);
+    std::uint32_t next = at + 1;
+    while (next < count && is_continuation(slot_at(run, next))) ++next;
+    bool wanted = wants(subscription, run, at, head);
+    if (wanted && room == 0) {
+      over_limit += is_mark(kind_of(head)) ? 0 : 1;
+      wanted = false;
+    }
+    if (wanted) {
+      if (!is_mark(kind_of(head))) --room;
+      if (!open) begin = at;
+      open = true;
+    } else {
+      close(at);
+      skipped += next - at;
+    }
+    at = next;
+  }
+  close(count);
+  if (skipped != 0 && !side) subscription.skipped[thread] += skipped;
+  if (over_limit != 0) {
+    auto& dropped =
+        subscription.dropped[static_cast<std::size_t>(DropReason::kLimit)];
+    dropped.store(dropped.load(std::memory_order_relaxed) + over_limit,
+                  std::memory_order_relaxed);
+    reach_limit(subscription, std::to_string(subscription.limits.records) +
+                                  " records");
+  }
+}
+
+bool Pipeline::wants(SubscriptionState& subscription, const Run& run,
+                     std::uint32_t at, const Slot& head) {
+  const Ticks tick = unwrap_tick(payload_of(head), run.reference);
+  if (tick >= subscription.start_tick &&
+      tick < subscription.stop_tick.load(std::memory_order_relaxed))
+    return passes(subscription, run, at, head);
+  // Between two intervals: what ends here and began in an earlier one.
+  if (kind_of(head) == RecordKind::kAsyncEnd) return true;
+  if (kind_of(head) != RecordKind::kSpanEnd) return false;
+  const auto paused =
+      subscription.paused_at.find(static_cast<std::uint32_t>(run.thread));
+  if (paused == subscription.paused_at.end()) return false;
+  const std::uint64_t position = run.position + at;
+  const std::uint64_t begin =
+      position - static_cast<std::uint32_t>(
+                     static_cast<std::uint32_t>(position) - high_of(head));
+  return begin < paused->second && passes(subscription, run, at, head);
+}
+
+bool Pipeline::passes(SubscriptionState& subscription, const Run& run,
+                      std::uint32_t at, const Slot& head) {
+  if (subscription.filter.passes_everything()) return true;
+  const auto thread = static_cast<std::uint32_t>(run.thread);
+  switch (kind_of(head)) {
+    case RecordKind::kSpanBegin: {
+      if (!site_passes(subscription, low_of(head))) return false;
+      subscription.open[thread].push_back(run.position + at);
+      return true;
+    }
+    case RecordKind::kSpanEnd:
+    case RecordKind::kArgument:
+    case RecordKind::kFailure: {
+      std::vector<std::uint64_t>& open = subscription.open[thread];
+      const std::uint32_t begin = high_of(head);
+      const auto found =
+          std::find_if(open.rbegin(), open.rend(), [&](std::uint64_t position) {
+            return static_cast<std::uint32_t>(position) == begin;
+          });
+      if (found == open.rend()) return false;
+      if (kind_of(head) == RecordKind::kSpanEnd)
+        open.erase(std::next(found).base());
+      return true;
+    }
+    case RecordKind::kInstant:
+    case RecordKind::kCounter:
+    case RecordKind::kFlowOut:
+    case RecordKind::kFlowIn:
+    case RecordKind::kAsyncBegin:
+    case RecordKind::kStep:
+      return site_passes(subscription, low_of(head));
+    default:
+      return true;
+  }
+}
+
+bool Pipeline::site_passes(SubscriptionState& subscription,
+                           std::uint32_t site) {
+  std::vector<std::uint8_t>& known = subscription.site_passes;
+  if (site >= known.size()) known.resize(site + 1, 0);
+  if (known[site] == 0) {
+    SiteInfo info;
+    std::string_view category;
+    const bool found = catalog_->site(static_cast<SiteId>(site), &info) &&
+                       catalog_->string(info.category, &category);
+    known[site] = found && subscription.filter.passes(category) ? 1 : 2;
+  }
+  return known[site] == 1;
+}
+
+void Pipeline::reach_limit(SubscriptionState& subscription, std::string what) {
+  if (subscription.limit_reached) return;
+  subscription.limit_reached = true;
+  subscription.end_reason = "limit: " + what;
+  if (on_limit) on_limit(subscription, std::move(what));
+}
+
+void Pipeline::lose(const Loss& loss) {
+  for (const auto& subscription : subscriptions_)
+    subscription->exporter->lose(loss);
+}
+
+void Pipeline::anchor(const ClockAnchor& anchor) {
+  for (const auto& subscription : subscriptions_)
+    subscription->exporter->anchor(anchor);
+}
+
+void Pipeline::settle(std::int64_t now_ns) {
+  for (const auto& subscription : subscriptions_) {
+    subscription->exporter->settle(now_ns);
+    const Limits& limits = subscription->limits;
+    if (subscription->limit_reached) continue;
+    if (limits.bytes != 0) {
+      const ExporterStatus status = subscription->exporter->status();
+      if (status.bytes_written + status.bytes_pending >= limits.bytes)
+        reach_limit(*subscription, std::to_string(limits.bytes) + " bytes");
+    }
+    if (limits.duration.count() != 0 &&
+        now_ns - subscription->begin_ns >= limits.duration.count())
+      reach_limit(*subscription,
+                  std::to_string(limits.duration.count()) + " ns");
+  }
+}
+
+bool Pipeline::work_pending() const {
+  return std::any_of(
+      subscriptions_.begin(), subscriptions_.end(),
+      [](const auto& subscription) { return subscription->exporter->has_work(); });
+}
+
+}  // namespace weft

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The ways around the fast path of spans, and all other kinds of records.
+//
+//   site known? --no--> copy its texts, give it an id
+//   thread known? --no--> enroll it
+//   in the middle of a record (signal handler)? --yes--> side channel
+//   room? --no--> look what the drainer freed; a larger ring; else refuse, count
+//   write, publish
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime.h"
+#include "thread_exit.h"
+#include "weft/async_span.h"
+#include "weft/flow.h"
+#include "weft/instant.h"
+#include "weft/request.h"
+#include "weft/span.h"
+
+extern "C" {
+__thread weft::internal::ThreadState* weft_thread_state WEFT_TLS_MODEL = nullptr;
+}
+
+namespace weft {
+namespace {
+
+__thread RequestId current_request WEFT_TLS_MODEL = {};
+
+void record_context(const RequestId& id) noexcept;
+
+}  // namespace
+
+namespace internal {
+namespace {
+
+constexpr std::uint32_t kTextHeadBytes = 8;
+constexpr std::uint32_t kTextMoreBytes = 14;
+
+// A record before it has a place.
+struct Draft {
+  RecordKind kind = RecordKind::kNone;
+  std::uint8_t flags = 0;
+  bool ordered = false;       // the end of an arrow: the tick must not be early
+  std::uint32_t promise = 0;  // slots for a later end
+  std::uint64_t word1 = 0;
+  const Argument* values = nullptr;
+  std::size_t count = 0;
+};
+
+std::uint32_t slots_of(const Argument& value, std::uint32_t room) noexcept {
+  if (!value.present()) return 0;
+  if (value.type() != RecordKind::kText) return 1;
+  const std::uint64_t bytes = value.bits();
+  if (bytes <= kTextHeadBytes) return 1;
+  const std::uint64_t more =
+      (bytes - kTextHeadBytes + kTextMoreBytes - 1) / kTextMoreBytes;
+  return 1 + static_cast<std::uint32_t>(
+                 std::min<std::uint64_t>(more, room - 1));
+}
+
+// Slots of the whole record. Text that is too long is cut: each value may use
+// what the ones after it do not need as their first slot.
+std::uint32_t slots_of(const Draft& draft, std::uint32_t limit,
+                       std::uint32_t* each) noexcept {
+  std::uint32_t room = limit - 1;
+  std::uint32_t left = 0;
+  for (std::size_t i = 0; i < draft.count; ++i)
+    left += draft.values[i].present() ? 1 : 0;
+  for (std::size_t i = 0; i < draft.count; ++i) {
+    if (draft.values[i].present()) --left;
+    each[i] = slots_of(draft.values[i], room - left);
+    room -= each[i];
+  }
+  return limit - room;
+}
+
+std::uint64_t word_of(const char* text, std::size_t bytes) noexcept {
+  std::uint64_t word = 0;
+  std::memcpy(&word, text, bytes);
+  return word;
+}
+
+// Writes the values of a record by `put(at, word0, word1)`, from slot 1 on.
+template <class Put>
+void put_values(const Draft& draft, const std::uint32_t* each, Put put) {
+  std::uint32_t at = 1;
+  std::uint32_t index = 0;
+  for (std::size_t i = 0; i < draft.count; ++i) {
+    const Argument& value = draft.values[i];
+    if (!value.present()) continue;
+    const std::uint64_t low =
+        std::uint64_t{index++} << 8 | static_cast<std::uint64_t>(value.type());
+    if (value.type() != RecordKind::kText) {
+      put(at++, low, value.bits());
+      continue;
+    }
+    std::string_view text = value.text();
+    const std::size_t head = std::min<std::size_t>(text.size(), kTextHeadBytes);
+    put(at++, (text.size() & kTickMask) << 16 | low,
+        word_of(text.data(), head));
+    text.remove_prefix(head);
+    for (std::uint32_t more = 1; more < each[i]; ++more) {
+      const std::size_t low_bytes = std::min<std::size_t>(text.size(), 6);
+      const std::size_t high_bytes =
+          std::min<std::size_t>(text.size() - low_bytes, 8);
+      put(at++,
+          word_of(text.data(), low_bytes) << 16 | (low & 0xff00) |
+              static_cast<std::uint64_t>(RecordKind::kTextMore),
+          word_of(text.data() + low_bytes, high_bytes));
+      text.remove_prefix(low_bytes + high_bytes);
+    }
+  }
+}
+
+// A record that cannot go into a ring of its own. Its position counts side
+// records; a span begun there must also end there.
+std::uint64_t record_aside(Runtime& runtime, std::uint32_t thread,
+                           const Draft& draft) noexcept {
+  std::uint32_t each[kMaxArguments + 1];
+  const std::uint32_t slots = slots_of(draft, SideChannel::kCellSlots, each);
+  std::uint64_t number;
+  SideChannel::Cell* cell = runtime.side.claim(&number);
+  if (cell == nullptr) {
+    runtime.drop(DropReason::kSignalHandler);
+    return 0;
+  }
+  cell->owner = thread;
+  cell->count = slots;
+  cell->slots[0] = {head_word(draft.kind,
+                              static_cast<std::uint8_t>(draft.flags |
+                                                        kFlagSignalHandler),
+                              runtime.now()),
+                    draft.word1};
+  put_values(draft, each, [&](std::uint32_t at, std::uint64_t w0,
+                              std::uint64_t w1) { cell->slots[at] = {w0, w1}; });
+  runtime.side.publish(cell, number);
+  return kSidePosition | number * SideChannel::kCellSlots;
+}
+
+// While entered: room for `slots` and `promise`, in this ring or a larger one.
+bool find_room(Runtime& runtime, ThreadState& thread, std::uint32_t slots,
+               std::uint32_t promise) noexcept {
+  ringbuf::RingWriter& writer = thread.writer;
+  ThreadRegistry::Place& place = runtime.threads.place(thread.slot);
+  const bool fits = writer.refill(slots, promise);
+  // Relaxed: a suggestion; the ring itself is handed over by the link.
+  const std::uint32_t offer = place.offer.load(std::memory_order_relaxed);
+  if (fits && offer == 0) return true;
+  const Rung now = runtime.stock.rung_of(writer.capacity());
+  Rung next = now;
+  if (!fits) {
+    if (now == Rung::kTop) return false;
+    next = now == Rung::kSmall ? Rung::kMedium : Rung::kTop;
+  } else {
+    place.offer.store(0, std::memory_order_relaxed);
+    next = static_cast<Rung>(offer - 1);
+    if (next >= now) return true;
+  }
+  ringbuf::Segment segment = runtime.stock.take(next);
+  if (segment.capacity == 0 && !fits && next == Rung::kMedium)
+    segment = runtime.stock.take(Rung::kTop);
+  if (segment.capacity == 0) return fits;
+  if (!writer.move_to(segment)) {
+    runtime.stock.give(segment);
+    return fits;
+  }
+  return writer.refill(slots, promise);
+}
+
+// Claims room, telling first of the records that found none before this one.
+bool claim_slow(Runtime& runtime, ThreadState& thread, std::uint32_t slots,
+                std::uint32_t promise) noexcept {
+  ringbuf::RingWriter& writer = thread.writer;
+  while (!writer.claim(slots, promise)) {
+    writer.enter();
+    const ThreadRegistry::Place& place = runtime.threads.place(thread.slot);
+    // Relaxed: the drainer reports at stop, when this thread records no more.
+    const std::uint64_t told =
+        std::max(thread.refused_noted,
+                 place.reported.load(std::memory_order_relaxed));
+    const bool losses = writer.refused() != told;
+    if (!find_room(runtime, thread, slots + (losses ? 1 : 0), promise)) {
+      writer.refuse();
+      writer.leave();
+      return false;
+    }
+    if (!losses) {
+      writer.leave();
+      continue;  // a signal handler may take the room first: claim again
+    }
+    const std::uint64_t lost = writer.refused() - told;
+    writer.put(0, head_word(RecordKind::kLoss, runtime.clock_flag(), runtime.now()),
+               pair_word(static_cast<std::uint32_t>(DropReason::kRingFull),
+                         static_cast<std::uint32_t>(
+                             std::min<std::uint64_t>(lost, ~std::uint32_t{0}))));
+    thread.refused_noted = writer.refused();
+    runtime.threads.note_losses(thread.slot, thread.refused_noted);
+    writer.publish(1);
+  }
+  return true;
+}
+
+void put_record(Runtime& runtime, ThreadState& thread, const Draft& draft,
+                const std::uint32_t* each, std::uint32_t slots) noexcept {
+  ringbuf::RingWriter& writer = thread.writer;
+  const Ticks tick = draft.ordered ? runtime.now_ordered() : runtime.now();
+  writer.put(0,
+             head_word(draft.kind,
+                       static_cast<std::uint8_t>(draft.flags |
+                                                 runtime.clock_flag()),
+                       tick),
+             draft.word1);
+  put_values(draft, each,
+             [&](std::uint32_t at, std::uint64_t w0, std::uint64_t w1) {
+               writer.put(at, w0, w1);
+             });
+  writer.publish(slots);
+}
+
+// Where a record went: its thread (0: nowhere) and position.
+struct Place {
+  std::uint32_t thread = 0;
+  std::uint64_t position = 0;
+};
+
+Place record(Runtime& runtime, const Draft& draft) noexcept {
+  const CurrentThread current = current_thread(runtime);
+  if (current.state == nullptr && current.index == 0) {
+    runtime.drop(current.without);
+    return {};
+  }
+  if (current.state == nullptr || current.state->writer.busy()) {
+    const std::uint64_t position =
+        record_aside(runtime, current.index, draft);
+    return {position == 0 ? 0 : current.index, position};
+  }
+  ThreadState& thread = *current.state;
+  // What a thread records belongs to its request from its first record on.
+  if (current.fresh && draft.kind != RecordKind::kContext &&
+      !(current_request == RequestId{}))
+    record_context(current_request);
+  std::uint32_t each[kMaxArguments + 1];
+  const std::uint32_t slots = slots_of(draft, kMaxRecordSlots, each);
+  if (!claim_slow(runtime, thread, slots, draft.promise)) return {};
+  const std::uint64_t position = thread.writer.position();
+  put_record(runtime, thread, draft, each, slots);
+  return {thread.index, position};
+}
+
+// The runtime to record into, with the site known to it; null when there is
+// none, or no room for the site.
+Runtime* runtime_for(SiteData& site, const Argument* values,
+                     std::size_t count) noexcept {
+  Runtime* runtime = Runtime::instance();
+  if (runtime == nullptr || !runtime->sites.publish(site, values, count))
+    return nullptr;
+  return runtime;
+}
+
+std::uint32_t id_of(const SiteData& site) noexcept {
+  return site.id.load(std::memory_order_relaxed);  // set by publish()
+}
+
+// The end of a span on a thread that did not begin it, or in a handler that
+// interrupts a record. The promised slot goes back to its owner.
+void end_elsewhere(Runtime& runtime, const OpenSpan& span) noexcept {
+  const std::uint32_t owner = span.thread & ~kSlowClock;
+  const Argument id("id", async_id(static_cast<ThreadIndex>(owner),
+                                   span.position));
+  Draft draft;
+  draft.kind = RecordKind::kAsyncEnd;
+  draft.word1 = pair_word(0, span.site);
+  draft.values = &id;
+  draft.count = 1;
+  runtime.threads.return_promise(owner);
+  record(runtime, draft);
+}
+
+void add_late(const OpenSpan& span, RecordKind kind, StringId key,
+              const Argument* value) noexcept {
+  Runtime* runtime = Runtime::instance();
+  if (runtime == nullptr) return;
+  const std::uint32_t owner = span.thread & ~kSlowClock;
+  const ThreadState* thread = weft_thread_state;
+  Draft draft;
+  draft.kind = kind;
+  draft.word1 = pair_word(static_cast<std::uint32_t>(span.position),
+                          static_cast<std::uint32_t>(key));
+  Argument values[2];
+  if (value != nullptr) values[draft.count++] = *value;
+  const bool aside = (span.position & kSidePosition) != 0;
+  if (!aside && (thread == nullptr || thread->index != owner)) {
+    draft.flags = kFlagForeign;
+    values[draft.count++] = Argument(
+        "id", async_id(static_cast<ThreadIndex>(owner), span.position));
+  }
+  draft.values = values;
+  if (aside) {
+    record_aside(*runtime, owner, draft);
+  } else {
+    record(*runtime, draft);
+  }
+}
+
+void record_number(SiteData& site, RecordKind kind, std::uint8_t flags,
+                   const Argument& value) noexcept {
+  Runtime* runtime = runtime_for(site, &value, 1);
+  if (runtime == nullptr) return;
+  Draft draft;
+  draft.kind = kind;
+  draft.flags = flags;
+  draft.ordered = kind == RecordKind::kFlowIn;
+  draft.word1 = pair_word(0, id_of(site));
+  draft.values = &value;
+  draft.count = 1;
+  record(*runtime, draft);
+}
+
+}  // namespace
+
+void begin_span(OpenSpan& span, SiteData& site, StringId name,
+                const Argument* arguments, std::size_t count) noexcept {
+  Runtime* runtime = runtime_for(site, arguments, count);
+  if (runtime == nullptr) return;
+  Draft draft;
+  draft.kind = RecordKind::kSpanBegin;
+  draft.promise = 1;
+  draft.word1 = pair_word(static_cast<std::uint32_t>(name), id_of(site));
+  draft.values = arguments;
+  draft.count = count;
+  const Place place = record(*runtime, draft);
+  if (place.thread == 0) return;
+  span.site = id_of(site);
+  span.thread = place.thread;
+  span.position = place.position;
+  // Such ends must not take the fast path: another clock, or another ring.
+  if (runtime->clock_flag() != 0 || (place.position & kSidePosition) != 0)
+    span.thread |= kSlowClock;
+}
+
+void end_span(const OpenSpan& span) noexcept {
+  Runtime* runtime = Runtime::instance();
+  if (runtime == nullptr) return;
+  Draft draft;
+  draft.kind = RecordKind::kSpanEnd;
+  draft.word1 =
+      pair_word(static_cast<std::uint32_t>(span.position), span.site);
+  const std::uint32_t owner = span.thread & ~kSlowClock;
+  if ((span.position & kSidePosition) != 0) {
+    record_aside(*runtime, owner, draft);
+    return;
+  }
+  ThreadState* thread = weft_thread_state;
+  if (thread == nullptr || thread->index != owner || thread->writer.busy()) {
+    end_elsewhere(*runtime, span);
+    return;
+  }
+  if (thread->writer.claim_promised())
+    put_record(*runtime, *thread, draft, nullptr, 1);
+}
+
+void add_argument(const OpenSpan& span, const Argument& argument) noexcept {
+  add_late(span, RecordKind::kArgument, intern(argument.key()), &argument);
+}
+
+void add_failure(const OpenSpan& span, std::string_view reason) noexcept {
+  add_late(span, RecordKind::kFailure, intern(reason), nullptr);
+}
+
+StringId intern(std::string_view text) noexcept {
+  Runtime* runtime = Runtime::instance();
+  return runtime == nullptr ? StringId::kNone : runtime->strings.intern(text);
+}
+
+void record_instant(SiteData& site, StringId name, const Argument* arguments,
+                    std::size_t count) noexcept {
+  Runtime* runtime = runtime_for(site, arguments, count);
+  if (runtime == nullptr) return;
+  Draft draft;
+  draft.kind = RecordKind::kInstant;
+  draft.word1 = pair_word(static_cast<std::uint32_t>(name), id_of(site));
+  draft.values = arguments;
+  draft.count = count;
+  record(*runtime, draft);
+}
+
+void record_counter(SiteData& site, const Argument& value) noexcept {
+  record_number(site, RecordKind::kCounter, 0, value);
+}
+
+void record_step(SiteData& site, std::uint64_t number) noexcept {
+  record_number(site, RecordKind::kStep, 0, Argument("step", number));
+}
+
+void record_flow_out(SiteData& site, std::uint64_t id) noexcept {
+  record_number(site, RecordKind::kFlowOut, 0, Argument("id", id));
+}
+
+void record_flow_in(SiteData& site, std::uint64_t id) noexcept {
+  record_number(site, RecordKind::kFlowIn, 0, Argument("id", id));
+}
+
+void record_flow_out_global(SiteData& site, std::uint64_t id) noexcept {
+  record_number(site, RecordKind::kFlowOut, kFlagGlobal, Argument("id", id));
+}
+
+void record_flow_in_global(SiteData& site, std::uint64_t id) noexcept {
+  record_number(site, RecordKind::kFlowIn, kFlagGlobal, Argument("id", id));
+}
+
+std::uint64_t begin_async(SiteData& site, StringId name,
+                          const Argument* arguments,
+                          std::size_t count) noexcept {
+  Runtime* runtime = runtime_for(site, arguments, count);
+  if (runtime == nullptr) return 0;
+  Draft draft;
+  draft.kind = RecordKind::kAsyncBegin;
+  draft.word1 = pair_word(static_cast<std::uint32_t>(name), id_of(site));
+  draft.values = arguments;
+  draft.count = count;
+  const Place place = record(*runtime, draft);
+  if (place.thread == 0) return 0;
+  return async_id(static_cast<ThreadIndex>(place.thread), place.position);
+}
+
+void end_async(std::uint64_t id) noexcept {
+  Runtime* runtime = Runtime::instance();
+  if (runtime == nullptr) return;
+  const Argument value("id", id);
+  Draft draft;
+  draft.kind = RecordKind::kAsyncEnd;
+  draft.values = &value;
+  draft.count = 1;
+  record(*runtime, draft);
+}
+
+}  // namespace internal
+
+namespace {
+
+constinit internal::SiteData dynamic_async_site(SiteKind::kAsyncSpan, "", "",
+                                                __FILE__, __LINE__, nullptr);
+
+void record_context(const RequestId& id) noexcept {
+  Runtime* runtime = Runtime::instance();
+  if (runtime == nullptr || !runtime->recording.load(std::memory_order_relaxed))
+    return;
+  const Argument values[] = {Argument("low", id.low), Argument("high", id.high)};
+  internal::Draft draft;
+  draft.kind = RecordKind::kContext;
+  draft.count = id == RequestId{} ? 0 : id.high == 0 ? 1 : 2;
+  draft.word1 = draft.count;
+  draft.values = values;
+  internal::record(*runtime, draft);
+}
+
+}  // namespace
+
+AsyncSpan::AsyncSpan(std::string_view name, const Argument& a,
+                     const Argument& b) noexcept {
+  if (!dynamic_async_site.on()) return;
+  const Argument list[] = {a, b};
+  id_ = internal::begin_async(dynamic_async_site, internal::intern(name), list,
+                              2);
+}
+
+Request::Request(RequestId id) noexcept : previous_(current_request) {
+  current_request = id;
+  record_context(id);
+}
+
+Request::~Request() {
+  current_request = previous_;
+  record_context(previous_);
+}
+
+RequestId Request::current() noexcept { return current_request; }
+
+std::uint64_t next_flow_id() noexcept {
+  // A block of ids at a time, so that threads do not share a line for each.
+  constexpr std::uint64_t kBlock = 256;
+  static std::atomic<std::uint64_t> next_block{1};
+  static thread_local std::uint64_t next = 0;
+  if (next % kBlock == 0)
+    // Relaxed: only uniqueness matters.
+    next = next_block.fetch_add(1, std::memory_order_relaxed) * kBlock;
+  return next++;
+}
+
+}  // namespace weft
