@@ -119,5 +119,3 @@ BENCHMARK(BM_IrregularSpans);
 
 }  // namespace
 }  // namespace weft::exporters
-
-BENCHMARK_MAIN();

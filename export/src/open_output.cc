@@ -2,15 +2,39 @@
 // The one place where a path becomes an exporter.
 
 #include <memory>
-#include <string>
 #include <string_view>
+#include <utility>
 
 #include "weft/exporter.h"
+#include "weft_file_exporter.h"
+
+namespace weft::exporters {
+namespace {
+
+bool ends_with(std::string_view path, std::string_view suffix) {
+  return path.size() >= suffix.size() &&
+         path.substr(path.size() - suffix.size()) == suffix;
+}
+
+Result<std::unique_ptr<Exporter>> open_output(const OutputOptions& options) {
+  if (ends_with(options.path, ".json") || ends_with(options.path, ".json.gz")) {
+    return Error{ErrorCode::kUnsupported,
+                 options.path + ": JSON cannot be written live"};
+  }
+  return WeftFileExporter::create(options);
+}
+
+}  // namespace
+}  // namespace weft::exporters
 
 void weft_open_output(const weft::OutputOptions& options,
                       std::unique_ptr<weft::Exporter>* exporter,
                       weft::Error* error) {
-  exporter->reset();
-  *error = {weft::ErrorCode::kUnsupported,
-            options.path + ": this format cannot be written"};
+  auto opened = weft::exporters::open_output(options);
+  if (opened) {
+    *exporter = std::move(*opened);
+  } else {
+    exporter->reset();
+    *error = opened.error();
+  }
 }

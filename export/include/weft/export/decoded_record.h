@@ -28,12 +28,17 @@ struct DecodedRecord {
   SiteId site = SiteId::kNone;
   StringId name = StringId::kNone;  // dynamic name; kNone: the site's own
   // kSpanEnd, kArgument, kFailure: the begin's position, all 64 bits, or
-  //   kUnknownPosition when its begin is not in the file and only 32 bits are.
+  //   kUnknownPosition when its begin is not in the file and only 32 bits are;
+  //   with kFlagForeign the async id of another thread's span.
   // kFlowOut, kFlowIn: the flow id. kAsyncBegin, kAsyncEnd: the async id.
   // kContext: the first word of the request id, 0 if none. kStep: its number.
+  // kLaunch: the correlation id. kLoss: the number of records lost.
   std::uint64_t target = 0;
   StringId key = StringId::kNone;  // kArgument: the key; kFailure: the reason
-  const DecodedValue* values = nullptr;  // valid until the next record
+  std::uint32_t call = 0;  // kLaunch: which call; kLoss: its DropReason
+  // Valid until the next record. A record has the values that its kind needs
+  // (a counter one, a flow its id): readers leave out one that has not.
+  const DecodedValue* values = nullptr;
   std::uint32_t value_count = 0;
   std::uint32_t slots = 0;  // that it took in its ring
 };

@@ -37,6 +37,10 @@ struct TraceInfo {
   std::uint64_t blocks = 0;
   std::uint64_t records = 0;
   std::uint64_t slots = 0;
+  std::uint64_t unknown_items = 0;  // of newer versions, left out
+  // Encoded, then not written because the disk or reader failed.
+  std::uint64_t lost_blocks = 0;
+  std::uint64_t lost_records = 0;
   std::vector<std::string> strings;        // by StringId; [0] is empty
   std::vector<SiteInfo> sites;             // by SiteId; [0] is empty
   std::vector<ThreadInfo> threads;         // in the order of their index
@@ -67,6 +71,7 @@ class TraceReader {
   // Reads headers, definitions and anchors of all blocks; not the records.
   // A cut file is no error: it reads up to its last whole block, and
   // info().complete is false.
+  // Errors: kIo, kCorrupt (not a .weft file), kUnsupported (newer version).
   static Result<TraceReader> open(const std::string& path);
   // The same over bytes in memory, which must outlive the reader.
   static Result<TraceReader> open_bytes(const std::uint8_t* data,
@@ -89,6 +94,9 @@ class TraceReader {
  private:
   struct State;
   explicit TraceReader(std::unique_ptr<State> state);
+  friend std::vector<TraceProblem> check_trace(TraceReader& reader);
+  friend Result<std::uint64_t> repair_trace(const std::string& from,
+                                            const std::string& to);
   std::unique_ptr<State> state_;
 };
 
@@ -97,8 +105,10 @@ class TraceReader {
 // that do not add up. Empty: it is whole and consistent. Reads all of it.
 std::vector<TraceProblem> check_trace(TraceReader& reader);
 
-// Writes what is whole in `from` to `to` as a complete file.
-// Errors: kIo, kCorrupt (nothing of it could be used).
+// Writes what is whole in `from` to `to` as a complete file, and returns how
+// many records that is. What is missing is told in the new file's accounts.
+// Errors: kIo, kCorrupt (nothing of it could be used), kUnsupported,
+//         kInvalidArgument (`from` and `to` are one file).
 Result<std::uint64_t> repair_trace(const std::string& from,
                                    const std::string& to);
 
