@@ -32,9 +32,6 @@ void append_document_tail(const TraceInfo& info, const ClockLine& line,
                           const ChromeJsonCounts& counts, EventNames* names,
                           std::string* out);
 
-// What ends a file whose tail was never written.
-inline constexpr std::string_view kBareTail = "\n]}\n";
-
 std::string_view in_words(DropReason reason) noexcept;
 
 }  // namespace weft::exporters

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "weft/export/chrome_json.h"
 #include "weft/exporter.h"
 #include "weft_file_exporter.h"
 
@@ -18,8 +19,10 @@ bool ends_with(std::string_view path, std::string_view suffix) {
 
 Result<std::unique_ptr<Exporter>> open_output(const OutputOptions& options) {
   if (ends_with(options.path, ".json") || ends_with(options.path, ".json.gz")) {
-    return Error{ErrorCode::kUnsupported,
-                 options.path + ": JSON cannot be written live"};
+    Error error;
+    auto exporter = make_chrome_json_exporter(options, &error);
+    if (exporter == nullptr) return error;
+    return exporter;
   }
   return WeftFileExporter::create(options);
 }
