@@ -136,8 +136,8 @@ std::chrono::microseconds cpu_time() {
   return time(usage.ru_utime) + time(usage.ru_stime);
 }
 
-void print_report(const Served& served, std::chrono::microseconds cpu) {
-  const weft::RuntimeStatus status = weft::status();
+void print_report(const Served& served, const weft::RuntimeStatus& traced,
+                  std::chrono::microseconds cpu) {
   const auto count = [](const std::atomic<std::uint64_t>& value) {
     return static_cast<unsigned long long>(
         value.load(std::memory_order_relaxed));
@@ -148,8 +148,8 @@ void print_report(const Served& served, std::chrono::microseconds cpu) {
       "\"records_delivered\":%llu,\"records_dropped\":%llu}\n",
       count(served.get_item), count(served.put_item), count(served.search),
       count(served.failed), static_cast<long long>(cpu.count()),
-      static_cast<unsigned long long>(status.delivered),
-      static_cast<unsigned long long>(status.total_dropped()));
+      static_cast<unsigned long long>(traced.delivered),
+      static_cast<unsigned long long>(traced.total_dropped()));
 }
 
 // SIGTERM and SIGINT, held back from every thread and waited for by one.
@@ -204,8 +204,11 @@ void serve(const Options& options) {
   sigwait(&end_signals, &signal);
   server.stop();
   acceptor.join();
+  // Between the two the accounts are final and not yet closed.
+  weft::stop();
+  const weft::RuntimeStatus traced = weft::status();
   weft::shutdown();
-  print_report(routes.served(), cpu_time() - cpu_before);
+  print_report(routes.served(), traced, cpu_time() - cpu_before);
 }
 
 }  // namespace
