@@ -2,6 +2,7 @@
 #include "chrome_json_output.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -26,6 +27,14 @@ std::string in_words(int error) {
   return std::generic_category().message(error);
 }
 
+// Waits until whoever reads a FIFO has taken something, but not for ever: the
+// program that is traced may be waiting for its end.
+bool has_reader(int file) {
+  constexpr int kPatienceMs = 2000;
+  pollfd poll_file{file, POLLOUT, 0};
+  return ::poll(&poll_file, 1, kPatienceMs) > 0;
+}
+
 }  // namespace
 
 struct JsonOutput::Deflater {
@@ -46,7 +55,8 @@ Result<std::unique_ptr<JsonOutput>> JsonOutput::create(const std::string& path,
                                                        ExistingFile existing) {
   const int mode = existing == ExistingFile::kRefuse ? O_EXCL : O_TRUNC;
   const int file =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | mode, 0666);
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | mode,
+             0666);
   if (file < 0)
     return Error{ErrorCode::kIo, path + ": cannot be created: " + in_words(errno)};
   const bool compressed = std::string_view(path).ends_with(".gz");
@@ -115,6 +125,7 @@ void JsonOutput::write_file(const char* bytes, std::size_t size) {
     const ssize_t written = ::write(file_, bytes, size);
     if (written < 0) {
       if (errno == EINTR) continue;
+      if (errno == EAGAIN && has_reader(file_)) continue;
       failure_ = path_ + ": cannot be written after byte " +
                  std::to_string(file_bytes_) + ": " + in_words(errno);
       return;

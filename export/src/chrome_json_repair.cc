@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "chrome_json_output.h"
@@ -109,6 +110,13 @@ bool is_event(std::string* line) {
   return is_object(*line);
 }
 
+constexpr std::string_view kPhase = ",\"ph\":\"";
+
+char phase_of(std::string_view event) {
+  const std::size_t at = event.find(kPhase);
+  return at != event.npos ? event[at + kPhase.size()] : ' ';
+}
+
 // "12.345" microseconds at the front of `text`.
 std::int64_t read_micros(std::string_view text) {
   std::int64_t ns = 0;
@@ -125,8 +133,8 @@ std::int64_t read_micros(std::string_view text) {
 class OpenSpans {
  public:
   void see(std::string_view event) {
-    constexpr std::string_view kPhase = ",\"ph\":\"", kIds = "\",\"pid\":",
-                               kTime = ",\"ts\":", kDuration = ",\"dur\":";
+    constexpr std::string_view kIds = "\",\"pid\":", kTime = ",\"ts\":",
+                               kDuration = ",\"dur\":";
     const std::size_t phase = event.find(kPhase);
     const std::size_t ids = event.find(kIds, phase);
     const std::size_t time = event.find(kTime, ids);
@@ -224,13 +232,21 @@ Result<JsonRepairReport> repair_json(const std::string& from,
 
   JsonRepairReport report;
   OpenSpans open;
-  std::string separator;
+  // An arrow or async span is written in one go, its begin first. What has no
+  // end is half of an event.
+  std::string halves;
+  std::uint64_t half_events = 0;
   do {
-    output.append(separator);
-    output.append(line);
-    separator = ",\n";
+    if (report.events + half_events > 0) halves += ",\n";
+    halves += line;
+    ++half_events;
     open.see(line);
-    ++report.events;
+    const char phase = phase_of(line);
+    if (phase != 's' && phase != 't' && phase != 'b') {
+      output.append(halves);
+      halves.clear();
+      report.events += std::exchange(half_events, 0);
+    }
     line.clear();
   } while ((*lines)->next(&line, &whole) && is_event(&line));
 
@@ -243,7 +259,7 @@ Result<JsonRepairReport> repair_json(const std::string& from,
   if (report.was_complete) {
     output.append("\n],\n" + end + "\n");
   } else {
-    report.bytes_left_out = end.size();
+    report.bytes_left_out = halves.size() + end.size();
     while ((*lines)->next(&line, &whole)) report.bytes_left_out += line.size();
     report.spans_closed = open.close(&output);
     output.append(kRepairedTail);

@@ -393,6 +393,7 @@ void WeftFileExporter::write_tail() {
     write_index(index_, sink_->offset(), pool_.block(0), &sequence_, write);
   }
   if (!sink_->close()) note_error(sink_->error());
+  bytes_written_.store(sink_->bytes_written(), std::memory_order_relaxed);
 }
 
 bool WeftFileExporter::has_work() const noexcept {

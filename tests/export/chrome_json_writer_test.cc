@@ -14,7 +14,7 @@
 #include "fake_trace.h"
 #include "json_trace_check.h"
 
-namespace weft::tests {
+namespace weft::test {
 namespace {
 
 using Mode = FakeTrace::Mode;
@@ -677,4 +677,4 @@ TEST_F(K8_03, NamesOfEveryKindAreStrictJson) {
 }
 
 }  // namespace
-}  // namespace weft::tests
+}  // namespace weft::test

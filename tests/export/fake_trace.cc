@@ -10,7 +10,7 @@
 
 #include "json_trace_check.h"
 
-namespace weft::tests {
+namespace weft::test {
 namespace {
 
 std::string temporary_path() {
@@ -252,7 +252,7 @@ std::string FakeTrace::json(Mode mode) const {
     writer.finish();
     (void)(*output)->close();
   }
-  std::string text = read_file(path);
+  std::string text = read_text(path);
   std::remove(path.c_str());
   return text;
 }
@@ -283,10 +283,10 @@ std::vector<std::string> FakeTrace::json_parts(
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     (void)outputs[i]->close();
-    texts.push_back(read_file(paths[i]));
+    texts.push_back(read_text(paths[i]));
     std::remove(paths[i].c_str());
   }
   return texts;
 }
 
-}  // namespace weft::tests
+}  // namespace weft::test

@@ -17,7 +17,7 @@
 #include "weft/clock_line.h"
 #include "weft/export/trace_reader.h"
 
-namespace weft::tests {
+namespace weft::test {
 
 using exporters::DecodedRecord;
 using exporters::DecodedValue;
@@ -89,6 +89,6 @@ class FakeTrace {
   bool drop_next_ = false;
 };
 
-}  // namespace weft::tests
+}  // namespace weft::test
 
 #endif  // WEFT_TESTS_EXPORT_FAKE_TRACE_H_

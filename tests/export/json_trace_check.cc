@@ -13,7 +13,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace weft::tests {
+namespace weft::test {
 namespace {
 
 using simdjson::dom::element;
@@ -316,7 +316,7 @@ JsonTrace read_json_trace(const std::string& text) {
   return trace;
 }
 
-std::string read_file(const std::string& path) {
+std::string read_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
@@ -331,4 +331,4 @@ std::string read_gzip(const std::string& path) {
   return text;
 }
 
-}  // namespace weft::tests
+}  // namespace weft::test

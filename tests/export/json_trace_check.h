@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft::tests {
+namespace weft::test {
 
 struct JsonEvent {
   std::string name, cat, ph;
@@ -50,10 +50,10 @@ struct JsonTrace {
 
 // Parses with simdjson, then checks every rule of its own; never throws.
 JsonTrace read_json_trace(const std::string& text);
-std::string read_file(const std::string& path);
+std::string read_text(const std::string& path);
 // The text of a .gz, as far as it can be read.
 std::string read_gzip(const std::string& path);
 
-}  // namespace weft::tests
+}  // namespace weft::test
 
 #endif  // WEFT_TESTS_EXPORT_JSON_TRACE_CHECK_H_
