@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,8 @@ TraceReader open(const Bytes& bytes) {
   EXPECT_TRUE(reader) << reader.error().message;
   return std::move(*reader);
 }
+
+TraceReader open(Bytes&& bytes) = delete;  // they must outlive the reader
 
 TEST(TraceReader, ASmallTraceIsWholeAndConsistent) {
   const Bytes bytes = test::small_trace();
@@ -186,22 +189,23 @@ Bytes file_with(const std::vector<std::pair<unsigned, Bytes>>& items) {
     block.end_item(to + body.size());
   }
   const std::size_t size = block.finish(0);
-  Bytes file(sizeof(FileHeader));
+  Bytes file(sizeof(FileHeader) + size);
   store(file.data(), FileHeader{kFileMagic, kMajorVersion, kMinorVersion, 0});
-  file.insert(file.end(), memory.begin(),
-              memory.begin() + static_cast<std::ptrdiff_t>(size));
+  std::copy_n(memory.begin(), size, file.begin() + sizeof(FileHeader));
   return file;
 }
 
 TEST(TraceReader, ItemsOfTheFutureAreLeftOutAndCounted) {
-  TraceReader reader = open(file_with({{200, {1, 2, 3}}, {201, {}}}));
+  const Bytes reader_file = file_with({{200, {1, 2, 3}}, {201, {}}});
+  TraceReader reader = open(reader_file);
   EXPECT_EQ(reader.info().unknown_items, 2u);
   EXPECT_EQ(test::words(reader.info().problems), "");
 }
 
 TEST(TraceReader, FieldsOfTheFutureAreLeftOut) {
   // An empty string with id 1, and a field this version does not know.
-  TraceReader reader = open(file_with({{1, {1 << 1 | 1, 1, 1, 0xaa}}}));
+  const Bytes reader_file = file_with({{1, {1 << 1 | 1, 1, 1, 0xaa}}});
+  TraceReader reader = open(reader_file);
   EXPECT_EQ(reader.info().strings.size(), 2u);
   EXPECT_EQ(test::words(reader.info().problems), "");
 }
@@ -212,7 +216,8 @@ TEST(TraceReader, ClaimsBeyondTheFileAreRefused) {
   std::uint8_t* end = put_varint(huge_id.data(), 0xfffffff0);
   huge_id.resize(static_cast<std::size_t>(end - huge_id.data()) + 2);
   huge_id[huge_id.size() - 2] = huge_id[huge_id.size() - 1] = 1;
-  TraceReader ids = open(file_with({{1, huge_id}}));
+  const Bytes ids_file = file_with({{1, huge_id}});
+  TraceReader ids = open(ids_file);
   EXPECT_EQ(ids.info().problems.size(), 1u);
   EXPECT_EQ(ids.info().strings.size(), 1u);
 
@@ -220,12 +225,14 @@ TEST(TraceReader, ClaimsBeyondTheFileAreRefused) {
   end = put_varint(huge_text.data(), 1);
   end = put_varint(end, 1ull << 60);
   end = put_varint(end, 1ull << 60);
-  TraceReader texts = open(file_with({{1, huge_text}}));
+  const Bytes texts_file = file_with({{1, huge_text}});
+  TraceReader texts = open(texts_file);
   EXPECT_EQ(texts.info().problems.size(), 1u);
 
   Bytes huge_run(32);
   end = put_varint(huge_run.data(), 1ull << 31);  // slots
-  TraceReader runs = open(file_with({{7, huge_run}}));
+  const Bytes runs_file = file_with({{7, huge_run}});
+  TraceReader runs = open(runs_file);
   EXPECT_TRUE(records_of(runs).empty());
   EXPECT_EQ(runs.info().problems.size(), 1u);
 
@@ -233,7 +240,8 @@ TEST(TraceReader, ClaimsBeyondTheFileAreRefused) {
   end = put_varint(overflow.data(), 2);               // slots
   end = put_varint(end, 1);                           // thread
   end = put_varint(end, (~std::uint64_t{0} - 1));     // position 2^63 - 1
-  TraceReader positions = open(file_with({{7, overflow}}));
+  const Bytes positions_file = file_with({{7, overflow}});
+  TraceReader positions = open(positions_file);
   EXPECT_TRUE(records_of(positions).empty());
   EXPECT_EQ(positions.info().problems.size(), 1u);
 }
