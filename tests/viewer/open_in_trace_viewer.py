@@ -76,11 +76,14 @@ fetch(arguments[0]).then(r => r.text()).then(text => {
 """
 
 SHOW = """
+const tracks = document.createElement('track-view-container');
+tracks.id = 'track_view_container';
 const view = document.createElement('tr-ui-timeline-view');
+view.track_view_container = tracks;
+Polymer.dom(view).appendChild(tracks);
 view.globalMode = true;
-document.body.appendChild(view);
+Polymer.dom(document.body).appendChild(view);
 view.model = window.model;
-view.viewTitle = '';
 """
 
 
@@ -209,8 +212,10 @@ def main():
             if args.screenshot:
                 browser.execute_script(SHOW)
                 WebDriverWait(browser, 30).until(lambda b: b.execute_script(
-                    "return new Promise(done => requestAnimationFrame(() =>"
-                    " requestAnimationFrame(() => done(true))))"))
+                    "return document.querySelectorAll('canvas').length > 1"))
+                browser.execute_async_script(
+                    "const done = arguments[0]; requestAnimationFrame(() =>"
+                    " requestAnimationFrame(() => done(true)))")
                 browser.save_screenshot(args.screenshot)
         finally:
             browser.quit()
