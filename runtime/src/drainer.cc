@@ -380,7 +380,9 @@ void Drainer::take_anchor() {
   pipeline_.anchor(anchor);
   offer_to_frozen_line(anchor);
   if (runtime_->anchors->fallback_due()) {
-    pipeline_.anchor(runtime_->anchors->fall_back());
+    const ClockAnchor first = runtime_->anchors->fall_back();
+    pipeline_.anchor(first);
+    publish_process_clock(*runtime_->clock, first);
     runtime_->use_slow_clock();
   }
   const ClockBreaks& breaks = runtime_->anchors->breaks();

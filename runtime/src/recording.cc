@@ -123,7 +123,7 @@ std::uint64_t record_aside(Runtime& runtime, std::uint32_t thread,
   std::uint64_t number;
   SideChannel::Cell* cell = runtime.side.claim(&number);
   if (cell == nullptr) {
-    runtime.drop(DropReason::kSignalHandler);
+    runtime.drop(DropReason::kSignalHandler, 1 + draft.promise);
     return 0;
   }
   cell->owner = thread;
@@ -166,6 +166,9 @@ bool find_room(Runtime& runtime, ThreadState& thread, std::uint32_t slots,
     runtime.stock.give(segment);
     return fits;
   }
+  // The next growth has to wait until the drainer has followed this link. A
+  // system call, but never after thread_init(), which takes the top at once.
+  if (next > now) runtime.drainer_wakeup.call();
   return writer.refill(slots, promise);
 }
 
@@ -182,7 +185,7 @@ bool claim_slow(Runtime& runtime, ThreadState& thread, std::uint32_t slots,
                  place.reported.load(std::memory_order_relaxed));
     const bool losses = writer.refused() != told;
     if (!find_room(runtime, thread, slots + (losses ? 1 : 0), promise)) {
-      writer.refuse();
+      writer.refuse(1 + promise);  // the end of a refused begin never comes
       writer.leave();
       return false;
     }
@@ -228,7 +231,7 @@ struct Place {
 Place record(Runtime& runtime, const Draft& draft) noexcept {
   const CurrentThread current = current_thread(runtime);
   if (current.state == nullptr && current.index == 0) {
-    runtime.drop(current.without);
+    runtime.drop(current.without, 1 + draft.promise);
     return {};
   }
   if (current.state == nullptr || current.state->writer.busy()) {

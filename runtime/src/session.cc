@@ -405,6 +405,9 @@ Subscription& Subscription::operator=(Subscription&& other) noexcept {
 Subscription::~Subscription() { (void)stop(); }
 
 Result<SubscriptionEnd> Subscription::stop(milliseconds timeout) {
+  // Also what a moved-from one does, perhaps while subscribe() holds the mutex.
+  if (id_ == 0)
+    return Error{ErrorCode::kNotRunning, "the subscription is not running"};
   Control& all = control();
   const std::scoped_lock lock(all.mutex);
   Runtime* runtime = Runtime::instance();

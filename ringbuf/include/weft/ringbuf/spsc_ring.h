@@ -51,6 +51,8 @@
 //       segment before the producer may leave another link.
 //   [D] returned, any thread -> producer: promises given back by an end that
 //       was recorded elsewhere.
+//   [H] busy cleared, producer -> whoever waits for it: the record that was
+//       under way is published. Free on x86-64.
 // A side reads its own position from a plain copy: nobody else writes it (I3).
 // Nothing here is seq_cst, because no side stores one position and then decides
 // by loading the other. A drainer that sleeps until a producer wakes it would
@@ -93,7 +95,7 @@ struct BasicRingControl {
   // when the ring is no longer `owner`'s. The caller does not touch the ring
   // for that span afterwards.
   bool return_promise(std::uint32_t owner = 0) noexcept {
-    // Relaxed: [D] is the exchange.
+    // Relaxed: only the first guess of the exchange below.
     std::uint64_t now = returned.load(std::memory_order_relaxed);
     do {
       if (now >> 32 != owner) return false;
@@ -208,9 +210,10 @@ class BasicRingWriter {
     return true;
   }
 
-  // Producer only. Counts a record that found no room.
-  void refuse() noexcept {
-    ++refused_;
+  // Producer only. Counts records that found no room: a begin also stands for
+  // the end that will not come.
+  void refuse(std::uint32_t records = 1) noexcept {
+    refused_ += records;
     // Relaxed: a count of its own; the drainer reads it after a last pass.
     control_->refused.store(refused_, std::memory_order_relaxed);
   }
@@ -222,7 +225,7 @@ class BasicRingWriter {
   // A record of this thread is being written. Also read by the drainer at the
   // end of a subscription, to wait for records that are under way.
   bool busy() const noexcept {
-    return busy_.load(std::memory_order_relaxed) != 0;  // own thread, or a hint
+    return busy_.load(std::memory_order_acquire) != 0;  // [H]
   }
   WEFT_ALWAYS_INLINE void enter() noexcept {
     busy_.store(1, std::memory_order_relaxed);  // relaxed: ordered by the fence
@@ -230,7 +233,7 @@ class BasicRingWriter {
   }
   WEFT_ALWAYS_INLINE void leave() noexcept {
     P::signal_fence();
-    busy_.store(0, std::memory_order_relaxed);  // relaxed: ordered by the fence
+    busy_.store(0, std::memory_order_release);  // [H]
   }
 
   std::uint64_t position() const noexcept { return write_; }
