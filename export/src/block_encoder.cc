@@ -269,14 +269,14 @@ void BlockEncoder::encode_head(const Slot& slot, std::uint32_t position,
   next_index_ = 0;
 
   const RecordKind kind = kind_of(slot);
-  const std::uint8_t flags = flags_of(slot);
+  const unsigned flags = flags_of(slot);
   const auto number = static_cast<unsigned>(kind);
   if (number < kShapeEscape && flags < 16) {
     *at_++ = static_cast<std::uint8_t>(number | flags << 4);
   } else {
     *at_++ = kShapeEscape;
     *at_++ = static_cast<std::uint8_t>(number);
-    *at_++ = flags;
+    *at_++ = static_cast<std::uint8_t>(flags);
   }
   const std::uint32_t high = high_of(slot);
   at_ = put_short_varint(at_, low_of(slot));

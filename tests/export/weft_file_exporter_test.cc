@@ -267,12 +267,13 @@ TEST(K5_03, AFifoWithoutAReaderBlocksNobody) {
   const int file = open(path.str().c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_GE(file, 0);
   fcntl(file, F_SETFL, 0);
+  recording.work();  // opens it; before that, reading would find its end
   std::thread reader_thread([&] {
     std::uint8_t buffer[4096];
     for (ssize_t got; (got = read(file, buffer, sizeof buffer)) > 0;)
       bytes.insert(bytes.end(), buffer, buffer + got);
   });
-  recording.work();
+  while (recording.exporter().status().bytes_pending != 0) recording.work();
   add_many_spans(&slots, site, 100 + slots.position() * 3000, 10);
   const bool taken = recording.add(slots);
   const ExporterStatus status = recording.close();
