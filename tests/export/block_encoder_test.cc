@@ -185,6 +185,30 @@ TEST(BlockEncoder, TicksThatGoBackwardsAreKept) {
   expect_round_trip(slots);
 }
 
+// Worked out by hand from FORMAT.md, so that neither side can drift with the
+// other: files of today must be read for ever.
+TEST(BlockEncoder, OneSpanIsTheBytesThatTheFormatSays) {
+  SlotBuilder slots(kThread, 1000);
+  slots.end(5010, slots.begin(5000, kSite));
+  Blocks blocks;
+  blocks.add(slots.run());
+  blocks.finish();
+  const std::vector<std::uint8_t> content(
+      blocks.blocks()[0].begin() + sizeof(BlockHeader),
+      blocks.blocks()[0].end());
+  EXPECT_EQ(content, (std::vector<std::uint8_t>{
+                         7, 11 << 1 | 1,  // a run of 11 bytes
+                         2 << 1 | 1,      // slots
+                         7 << 1 | 1,      // thread
+                         0x42, 0x1f,      // position 1000, rotated: 2000
+                         1,               // none skipped
+                         0x42, 0x9c,      // tick 5000, zigzag: 10000
+                         0,               // flags
+                         2 << 1 | 1,      // leaf, 0 ticks later
+                         3 << 1 | 1,      // site
+                         10 << 1 | 1}));  // duration
+}
+
 // Where a field of 47, 48, 53 or 62 bits would overflow.
 TEST(K1_02, AllKindsKeepOrderAndExactDifferenceAroundPowersOfTwo) {
   for (const unsigned bits : {47u, 48u, 53u, 62u, 63u}) {
