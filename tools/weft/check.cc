@@ -28,8 +28,7 @@ ExitCode check(const CheckOptions& options) {
   for (const exporters::TraceProblem& problem : problems)
     complain(problem_text(options.file, problem));
   if (!info.complete)
-    complain(fmt::format("{}: was not closed; `weft repair` makes a complete "
-                         "file of its {}",
+    complain(fmt::format("{}: `weft repair` makes a complete file of its {}",
                          options.file, plural(info.blocks, "whole block")));
   const std::string lost =
       lost_records(info) == 0
@@ -60,7 +59,7 @@ void add_check(CLI::App& app, ExitCode* exit) {
       "accounts for them.\n"
       "\n"
       "Exit codes: 0 whole and consistent; 1 problems, or cut; 2 cannot be read.");
-  command->add_option("FILE", options->file, "a .weft file")->required();
+  command->add_option("FILE", options->file, "a .weft file")->type_name("")->required();
   command->add_flag("-q,--quiet", options->quiet, "only the exit code");
   command->callback([options, exit] { *exit = check(*options); });
 }

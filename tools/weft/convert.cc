@@ -108,16 +108,19 @@ void add_convert(CLI::App& app, ExitCode* exit) {
       "\n"
       "Exit codes: 0 written; 1 the work broke off, for example on a full disk;\n"
       "2 FILE cannot be read, or the output exists.");
-  command->add_option("FILE", options->file, "a .weft file")->required();
+  command->add_option("FILE", options->file, "a .weft file")->type_name("")->required();
   command->add_option("-o,--output", options->output,
                       "file to write: .json or .json.gz")
-      ->required();
+      ->type_name("OUT")->required();
   command
       ->add_option("--split-bytes", options->split_bytes,
                    "most JSON text in one file, before compression: 200MB")
-      ->transform(CLI::AsSizeValue(false));
-  command->add_option("--split-time", options->split_time,
-                      "most time in one file: 500ms, 10s, 5m");
+      ->transform(CLI::AsSizeValue(true).description(""))
+      ->type_name("SIZE");
+  command
+      ->add_option("--split-time", options->split_time,
+                   "most time in one file: 500ms, 10s, 5m")
+      ->type_name("TIME");
   command->add_flag("-f,--force", options->force, "replace the output");
   command->callback([options, exit] { *exit = convert(*options); });
 }

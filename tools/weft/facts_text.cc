@@ -32,7 +32,7 @@ std::string process_text(const TraceInfo& info) {
          field("build id", process.build_id) +
          field("host", process.cpus == 0
                            ? process.host
-                           : fmt::format("{}, {}, Linux {}", process.host,
+                           : fmt::format("{}, {}, {}", process.host,
                                          plural(process.cpus, "CPU"),
                                          process.kernel)) +
          field("weft", process.weft_version);
@@ -42,14 +42,15 @@ std::string clock_text(const TraceInfo& info, const ClockLine& line) {
   std::string text = info.process.clock;
   if (!info.process.clock_reason.empty())
     text += fmt::format(" ({})", info.process.clock_reason);
-  text += fmt::format(", {}", plural(info.anchors.size(), "anchor"));
+  std::string out = field("clock", text);
+  text = plural(info.anchors.size(), "anchor");
   if (const std::int64_t bound = line.max_bound_ns();
       bound != ClockLine::kNoBound)
     text += fmt::format(", times are right to ±{}",
                         duration_text(static_cast<std::uint64_t>(bound)));
   else
     text += ", error bound unknown";
-  std::string out = field("clock", text);
+  out += field("", text);
   for (const ClockCorrection& correction : line.corrections())
     out += field("", correction.text);
   return out;
@@ -70,8 +71,9 @@ std::string times_text(const TraceFacts& facts, const ClockLine& line) {
 
 std::string size_text(const TraceInfo& info) {
   std::string size = fmt::format(
-      "{} in {}, format {}, {}", bytes_text(info.file_bytes),
-      plural(info.blocks, "block"), info.format_version,
+      "{} in {}, format {}.{}, {}", bytes_text(info.file_bytes),
+      plural(info.blocks, "block"), info.format_version >> 16,
+      info.format_version & 0xffff,
       info.complete ? "complete" : "CUT: the file was not closed");
   std::string out = field("file", size);
   out += field("records", fmt::format("{} in {}", count_text(info.records),

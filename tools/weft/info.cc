@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
 #include <memory>
 #include <string>
 
+#include "choice.h"
 #include "commands.h"
 #include "line_clock.h"
 #include "trace_facts.h"
@@ -52,11 +52,9 @@ void add_info(CLI::App& app, ExitCode* exit) {
       "  weft info service.weft --format json | jq .lost_records\n"
       "\n"
       "Exit codes: 0 done; 2 wrong arguments, or FILE cannot be read.");
-  command->add_option("FILE", options->file, "a .weft file")->required();
-  static const std::map<std::string, Format> kFormats{{"text", Format::kText},
-                                                      {"json", Format::kJson}};
-  command->add_option("--format", options->format, "text or json")
-      ->transform(CLI::CheckedTransformer(kFormats).description(""));
+  command->add_option("FILE", options->file, "a .weft file")->type_name("")->required();
+  add_choice<Format>(*command, "--format", &options->format,
+                     {{"text", Format::kText}, {"json", Format::kJson}});
   command->callback([options, exit] { *exit = show_info(*options); });
 }
 

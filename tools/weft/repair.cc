@@ -87,9 +87,9 @@ void add_repair(CLI::App& app, ExitCode* exit) {
       "Exit codes: 0 written; 1 could not be written; 2 nothing of FILE can be\n"
       "used, or the output exists.");
   command->add_option("FILE", options->file, "a .weft, .json or .json.gz file")
-      ->required();
+      ->type_name("")->required();
   command->add_option("-o,--output", options->output, "file to write")
-      ->required();
+      ->type_name("OUT")->required();
   command->add_flag("-f,--force", options->force, "replace the output");
   command->callback([options, exit] { *exit = repair(*options); });
 }

@@ -31,6 +31,13 @@ void Requests::add_span(RequestNumber number, std::int64_t begin_ns,
   request.end_ns = std::max(request.end_ns, end_ns);
 }
 
+DurationHistogram Requests::durations() const {
+  DurationHistogram out;
+  for (const RequestTotals& request : totals_)
+    if (request.spans != 0) out.add(request.duration_ns());
+  return out;
+}
+
 std::string request_text(const RequestId& id) {
   if (id.high == 0) return fmt::format("{}", id.low);
   return fmt::format("{:016x}{:016x}", id.high, id.low);

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "duration_histogram.h"
 #include "weft/export/decoded_record.h"
 #include "weft/request.h"
 
@@ -41,6 +42,9 @@ class Requests {
   // A complete span of `number` was found.
   void add_span(RequestNumber number, std::int64_t begin_ns,
                 std::int64_t end_ns);
+
+  // How long the requests took that have a complete span.
+  DurationHistogram durations() const;
 
   // By number; [0] is no request.
   const std::vector<RequestTotals>& totals() const noexcept { return totals_; }

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "choice.h"
 #include "commands.h"
 #include "line_clock.h"
 #include "summary_report.h"
@@ -114,6 +114,13 @@ ExitCode summarize(const SummaryOptions& options) {
   report.info = &info;
   report.summary = &summary;
   report.start_ns = clock.line().to_ns(info.subscription.start_tick);
+  const std::int64_t end_ns =
+      info.complete && info.end.stop_tick != 0
+          ? clock.line().to_ns(info.end.stop_tick)
+          : summary.last_ns();
+  if (end_ns > report.start_ns)
+    report.duration_ns = static_cast<std::uint64_t>(end_ns) -
+                         static_cast<std::uint64_t>(report.start_ns);
   report.spans = limited(ordered(info, summary.spans(), options.order),
                          options.limit);
   report.async_spans =
@@ -164,27 +171,35 @@ void add_summary(CLI::App& app, ExitCode* exit) {
       "  weft summary service.weft --format csv > figures.csv\n"
       "\n"
       "Exit codes: 0 done; 2 wrong arguments, or FILE cannot be read.");
-  command->add_option("FILE", options->file, "a .weft file")->required();
-  static const std::map<std::string, Format> kFormats{
-      {"text", Format::kText}, {"csv", Format::kCsv}, {"json", Format::kJson}};
-  command->add_option("--format", options->format, "text, csv or json")
-      ->transform(CLI::CheckedTransformer(kFormats).description(""));
-  static const std::map<std::string, SpanOrder> kOrders{
-      {"total", SpanOrder::kTotal}, {"self", SpanOrder::kSelf},
-      {"count", SpanOrder::kCount}, {"mean", SpanOrder::kMean},
-      {"p50", SpanOrder::kP50},     {"p99", SpanOrder::kP99},
-      {"max", SpanOrder::kMax},     {"name", SpanOrder::kName}};
+  command->add_option("FILE", options->file, "a .weft file")->type_name("")->required();
+  add_choice<Format>(*command, "--format", &options->format,
+                     {{"text", Format::kText},
+                      {"csv", Format::kCsv},
+                      {"json", Format::kJson}});
+  add_choice<SpanOrder>(*command, "--sort-by", &options->order,
+                        {{"total", SpanOrder::kTotal},
+                         {"self", SpanOrder::kSelf},
+                         {"count", SpanOrder::kCount},
+                         {"mean", SpanOrder::kMean},
+                         {"p50", SpanOrder::kP50},
+                         {"p99", SpanOrder::kP99},
+                         {"max", SpanOrder::kMax},
+                         {"name", SpanOrder::kName}});
   command
-      ->add_option("--sort-by", options->order,
-                   "total, self, count, mean, p50, p99, max or name")
-      ->transform(CLI::CheckedTransformer(kOrders).description(""));
-  command->add_option("--limit", options->limit,
-                      "show this many names only; 0: all");
-  command->add_option("--category", options->categories,
-                      "count this category only; may be given again");
-  command->add_option("--thread", options->threads,
-                      "count this thread only, by name, tid or index; may be "
-                      "given again");
+      ->add_option("--limit", options->limit,
+                   "show this many names only; 0: all")
+      ->type_name("N");
+  command
+      ->add_option("--category", options->categories,
+                   "count this category only; may be given again")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--thread", options->threads,
+                   "count this thread only, by name, tid or index; may be "
+                   "given again")
+      ->type_name("THREAD")
+      ->allow_extra_args(false);
   constexpr std::size_t kMostSlowest = 1000;
   command
       ->add_option("--slowest", options->slowest,

@@ -73,6 +73,7 @@ std::string summary_json(const SummaryReport& report) {
   json.open_object();
   json.member("file", *report.path);
   json.member("complete", info.complete);
+  json.member("duration_ns", report.duration_ns);
   json.member("records", info.records);
   json.member("lost_records", lost_records(info));
   json.open_array("losses");
@@ -85,6 +86,16 @@ std::string summary_json(const SummaryReport& report) {
   json.close();
   write_spans(json, info, "spans", report.spans, true);
   write_spans(json, info, "async_spans", report.async_spans, false);
+  const DurationHistogram requests = report.summary->requests().durations();
+  json.open_object("requests");
+  json.member("count", requests.count());
+  json.member("mean_ns", requests.mean());
+  json.member("p50_ns", requests.percentile(5000));
+  json.member("p90_ns", requests.percentile(9000));
+  json.member("p99_ns", requests.percentile(9900));
+  json.member("p99_9_ns", requests.percentile(9990));
+  json.member("max_ns", requests.max());
+  json.close();
   json.open_array("counters");
   for (const CounterFigures& counter : report.summary->counters()) {
     json.open_object();

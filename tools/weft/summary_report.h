@@ -25,6 +25,7 @@ struct SummaryReport {
   const TraceSummary* summary = nullptr;
   const SpanTrees* trees = nullptr;  // null: none were asked for
   std::int64_t start_ns = 0;         // of the recording
+  std::uint64_t duration_ns = 0;     // to its end, or its last record if cut
   std::vector<const SpanFigures*> spans;
   std::vector<const SpanFigures*> async_spans;
 };

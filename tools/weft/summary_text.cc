@@ -74,9 +74,13 @@ std::string remarks_table(const SummaryReport& report,
     }
     if (is_remarkable) table.add_row(std::move(row));
   }
+  const bool has_incomplete = std::any_of(
+      spans.begin(), spans.end(),
+      [](const SpanFigures* s) { return s->incomplete() != 0; });
   return "\n" + table.text(width) +
-         "Clipped spans and those without begin or end are in no other "
-         "figure.\n";
+         (has_incomplete ? "Clipped spans and those without begin or end are "
+                           "in no other figure.\n"
+                         : "");
 }
 
 std::string counter_table(const SummaryReport& report, std::size_t width) {
@@ -126,12 +130,27 @@ std::string thread_table(const SummaryReport& report, std::size_t width) {
   return out;
 }
 
+std::string request_table(const SummaryReport& report, std::size_t width) {
+  const DurationHistogram all = report.summary->requests().durations();
+  if (all.count() == 0) return {};
+  TextTable table({{"requests", Align::kRight},
+                   {"mean"}, {"p50"}, {"p90"}, {"p99"}, {"p99.9"}, {"max"}});
+  std::vector<std::string> row{count_text(all.count()),
+                               duration_text(all.mean())};
+  for (const std::uint32_t p : {5000u, 9000u, 9900u, 9990u})
+    row.push_back(duration_text(all.percentile(p)));
+  row.push_back(duration_text(all.max()));
+  table.add_row(std::move(row));
+  return "\n" + table.text(width);
+}
+
 std::string heading(const SummaryReport& report) {
   const TraceInfo& info = *report.info;
-  return fmt::format("{}: {}, {}, {}\n\n", printable(*report.path),
+  return fmt::format("{}: {}, {}, {}, {}\n\n", printable(*report.path),
                      printable(info.process.executable.empty()
                                    ? "unknown program"
                                    : info.process.executable),
+                     duration_text(report.duration_ns),
                      plural(info.records, "record"),
                      plural(info.threads.size(), "thread"));
 }
@@ -156,6 +175,7 @@ std::string summary_text(const SummaryReport& report, std::size_t width) {
     out += "\n" + span_table(report, report.async_spans, "async span", false,
                              width);
   }
+  out += request_table(report, width);
   out += counter_table(report, width);
   out += instant_table(report, width);
   out += thread_table(report, width);

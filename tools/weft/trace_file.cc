@@ -38,12 +38,12 @@ std::optional<TraceReader> open_trace(const std::string& path) {
 }
 
 void remark(const std::string& path, const TraceInfo& info) {
-  if (!info.complete)
-    complain(fmt::format(
-        "{}: note: was not closed; this is what its whole blocks hold", path));
-  if (!info.problems.empty())
-    complain(fmt::format("{}: note: {}; `weft check` lists them", path,
-                         plural(info.problems.size(), "problem")));
+  if (info.complete && info.problems.empty()) return;
+  complain(fmt::format(
+      "{}: note: {}; this is what its whole blocks hold", path,
+      info.complete ? plural(info.problems.size(), "problem") +
+                          ", see `weft check`"
+                    : std::string("the file was not closed")));
 }
 
 std::string problem_text(const std::string& path,

@@ -13,8 +13,8 @@ namespace weft::tools {
 // Opens a .weft file. Empty if it cannot be read, which it then has said why.
 std::optional<exporters::TraceReader> open_trace(const std::string& path);
 
-// Says what a reader of results must know, on standard error: that the file is
-// cut, and how many problems it has.
+// Says in a line on standard error what a reader of results must know: that
+// the file is cut, or has problems.
 void remark(const std::string& path, const exporters::TraceInfo& info);
 
 // "PATH: at byte N: reason".

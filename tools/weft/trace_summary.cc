@@ -64,13 +64,16 @@ std::uint32_t TraceSummary::name_index(StringId name) const noexcept {
   return index < info_.strings.size() ? index : 0;
 }
 
+bool TraceSummary::is_counted(ThreadIndex thread) const {
+  return filter_.threads.empty() ||
+         filter_.threads.contains(static_cast<std::uint32_t>(thread));
+}
+
 bool TraceSummary::is_counted(ThreadIndex thread, SiteId site) const {
-  if (!filter_.threads.empty() &&
-      !filter_.threads.contains(static_cast<std::uint32_t>(thread)))
-    return false;
-  return filter_.categories.empty() ||
-         filter_.categories.contains(
-             static_cast<std::uint32_t>(info_.site(site).category));
+  return is_counted(thread) &&
+         (filter_.categories.empty() ||
+          filter_.categories.contains(
+              static_cast<std::uint32_t>(info_.site(site).category)));
 }
 
 void TraceSummary::add(const DecodedRecord& record, std::int64_t ns) {
@@ -79,6 +82,7 @@ void TraceSummary::add(const DecodedRecord& record, std::int64_t ns) {
     seen_lines_.insert(line);
     last_line_ = line;
   }
+  last_ns_ = std::max(last_ns_, ns);
   switch (record.kind) {
     case RecordKind::kInstant:
       if (is_counted(record.thread, record.site)) {
@@ -117,7 +121,9 @@ void TraceSummary::add_counter(const DecodedRecord& record, std::int64_t ns) {
 }
 
 void TraceSummary::span(const PairedSpan& span) {
-  if (slowest_ != 0 && span.fate == SpanFate::kComplete) roots_.add(span);
+  if (slowest_ != 0 && span.fate == SpanFate::kComplete &&
+      is_counted(thread_of(span.line)))
+    roots_.add(span);
   if (is_counted(thread_of(span.line), span.site))
     entry(&spans_, name_index(span.name)).add(span);
 }
@@ -142,7 +148,8 @@ void TraceSummary::finish() {
   std::erase_if(counters_, [](const auto& c) { return c.samples == 0; });
   std::erase_if(instants_, [](const auto& i) { return i.count == 0; });
   for (const LineKey line : seen_lines_)
-    lines_.push_back({line, pairing_.root_ns(line)});
+    if (is_counted(thread_of(line)))
+      lines_.push_back({line, pairing_.root_ns(line)});
   std::sort(lines_.begin(), lines_.end(),
             [](const auto& a, const auto& b) { return a.line < b.line; });
 }

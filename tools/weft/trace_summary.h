@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <unordered_set>
 #include <vector>
 
@@ -57,8 +58,8 @@ struct InstantFigures {
   std::uint64_t count = 0;
 };
 
-// Which records are counted. Self times, requests and roots are those of the
-// whole trace all the same.
+// Which spans, instants, counters and lines are counted. Self times and
+// requests are those of the whole trace all the same.
 struct SummaryFilter {
   std::unordered_set<std::uint32_t> categories;  // StringId; empty: all
   std::unordered_set<std::uint32_t> threads;     // ThreadIndex; empty: all
@@ -92,6 +93,8 @@ class TraceSummary : private SpanSink {
   }
   const std::vector<LineFigures>& lines() const noexcept { return lines_; }
   const Requests& requests() const noexcept { return requests_; }
+  // Of the last record; the least number if there is none.
+  std::int64_t last_ns() const noexcept { return last_ns_; }
   // Roots outside all requests, longest first.
   const std::vector<PairedSpan>& slowest_roots() const noexcept {
     return slowest_roots_;
@@ -102,6 +105,7 @@ class TraceSummary : private SpanSink {
   void left_stack(LineKey line, std::size_t depth) override;
   void add_async(const PairedSpan& span);
   void add_counter(const exporters::DecodedRecord& record, std::int64_t ns);
+  bool is_counted(ThreadIndex thread) const;
   bool is_counted(ThreadIndex thread, SiteId site) const;
   std::uint32_t name_index(StringId name) const noexcept;
 
@@ -114,6 +118,7 @@ class TraceSummary : private SpanSink {
   SlowestRoots roots_;
   std::unordered_set<LineKey> seen_lines_;
   LineKey last_line_ = ~LineKey{0};
+  std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
 
   // By StringId until finish() takes the unused ones out.
   std::vector<SpanFigures> spans_;
