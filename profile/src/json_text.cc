@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <optional>
 
 namespace weft::profile {
 namespace {
@@ -35,6 +38,40 @@ std::size_t sequence_length(std::string_view text) {
   return length;
 }
 
+// The value of "\\uXXXX" at the beginning of `text`, if it stands there.
+std::optional<unsigned> escaped_unit(std::string_view text) {
+  if (text.size() < 6 || text.substr(0, 2) != "\\u") return std::nullopt;
+  unsigned unit = 0;
+  const char* end = text.data() + 6;
+  const auto [stop, error] = std::from_chars(text.data() + 2, end, unit, 16);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return unit;
+}
+
+// Bytes of the escape that begins `text`, and whether it is half of a pair
+// without its other half.
+struct Escape {
+  std::size_t length;
+  bool lone;
+};
+
+Escape escape_at(std::string_view text) {
+  const auto unit = escaped_unit(text);
+  if (!unit) return {std::min<std::size_t>(2, text.size()), false};
+  if (*unit < 0xd800 || *unit > 0xdfff) return {6, false};
+  const auto second = escaped_unit(text.substr(6));
+  const bool pair =
+      *unit < 0xdc00 && second && *second >= 0xdc00 && *second <= 0xdfff;
+  return pair ? Escape{12, false} : Escape{6, true};
+}
+
+// Whether only space stands between the first character and a closing bracket.
+bool closes_next(std::string_view text) {
+  const std::size_t next = text.find_first_not_of(" \n\r\t", 1);
+  return next != std::string_view::npos &&
+         (text[next] == '}' || text[next] == ']');
+}
+
 }  // namespace
 
 std::string json_string(std::string_view text) {
@@ -58,6 +95,31 @@ std::string json_string(std::string_view text) {
     text.remove_prefix(length);
   }
   return out + '"';
+}
+
+std::string repaired_json(std::string_view json) {
+  std::string out;
+  bool in_string = false;
+  while (!json.empty()) {
+    std::size_t length = 1;
+    if (in_string && json.front() == '\\') {
+      const Escape escape = escape_at(json);
+      length = escape.length;
+      out += escape.lone ? kReplacement : json.substr(0, length);
+    } else if (in_string && byte_at(json, 0) < 0x20) {
+      out += fmt::format("\\u{:04x}", byte_at(json, 0));
+    } else if (!in_string && json.front() == ',' && closes_next(json)) {
+      // Leave it out.
+    } else if (const std::size_t valid = sequence_length(json); valid == 0) {
+      out += kReplacement;
+    } else {
+      length = valid;
+      if (json.front() == '"') in_string = !in_string;
+      out += json.substr(0, length);
+    }
+    json.remove_prefix(length);
+  }
+  return out;
 }
 
 std::string json_microseconds(std::int64_t ns) {

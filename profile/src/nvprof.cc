@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -13,6 +13,7 @@
 #include "event_tree.h"
 #include "nvprof_database.h"
 #include "nvprof_reference.h"
+#include "range_index.h"
 
 namespace weft {
 namespace {
@@ -22,6 +23,7 @@ using profile::NvprofKernel;
 using profile::NvprofMarker;
 using profile::NvprofTables;
 using profile::NvprofThread;
+using profile::RangeIndex;
 
 class Importer {
  public:
@@ -31,10 +33,7 @@ class Importer {
 
   NvprofImport import() {
     add_ranges();
-    const std::size_t ranges = events_.size();
-    // The tree tells which of a thread's open ranges is the innermost.
     profile::link_parents(events_, Rules::kWeft);
-    index_ranges(ranges);
     add_kernels();
     note_counts();
     NvprofImport result;
@@ -99,46 +98,17 @@ class Importer {
     if (end.timestamp_ns < begin.timestamp_ns) ++ends_before_begins_;
   }
 
-  // Ranges by thread, outer before inner.
-  void index_ranges(std::size_t ranges) {
-    for (std::size_t i = 0; i < ranges; ++i) {
-      ranges_of_[events_[i].thread].push_back(i);
-    }
-    for (auto& [thread, of_thread] : ranges_of_) {
-      std::stable_sort(of_thread.begin(), of_thread.end(),
-                       [&](std::size_t a, std::size_t b) {
-                         const FunctionEvent& x = events_[a];
-                         const FunctionEvent& y = events_[b];
-                         return x.start_ns != y.start_ns
-                                    ? x.start_ns < y.start_ns
-                                    : x.end_ns > y.end_ns;
-                       });
-    }
-  }
-
   // The innermost range around the call, on its thread; on any if the file does
   // not know threads.
-  std::optional<std::size_t> range_around(const NvprofCall& call) const {
+  std::size_t range_around(const RangeIndex& ranges,
+                           const NvprofCall& call) const {
     std::int64_t thread = 0;
-    if (call.has_thread && ranges_of_.count(0) == 0) {
+    if (call.has_thread && !ranges.has_thread(0)) {
       const auto known = threads_.find(call.thread);
-      if (known == threads_.end()) return std::nullopt;
+      if (known == threads_.end()) return kNoEvent;
       thread = known->second;
     }
-    const auto of_thread = ranges_of_.find(thread);
-    if (of_thread == ranges_of_.end()) return std::nullopt;
-    const std::vector<std::size_t>& ranges = of_thread->second;
-    const auto after = std::upper_bound(
-        ranges.begin(), ranges.end(), call.start_ns,
-        [&](std::int64_t ns, std::size_t i) { return ns < events_[i].start_ns; });
-    if (after == ranges.begin()) return std::nullopt;
-    // The last range begun before the call, or what it lies in.
-    std::size_t range = *std::prev(after);
-    while (range != kNoEvent && events_[range].end_ns < call.end_ns) {
-      range = events_[range].parent;
-    }
-    if (range == kNoEvent) return std::nullopt;
-    return range;
+    return ranges.innermost(thread, call.start_ns, call.end_ns);
   }
 
   void add_kernels() {
@@ -149,6 +119,8 @@ class Importer {
         calls.emplace(call.correlation, &call);
       }
     }
+    const RangeIndex ranges(events_);
+    std::vector<FunctionEvent> work;
     for (const NvprofKernel& kernel : tables_.kernels) {
       FunctionEvent event;
       event.id = kernel.correlation;
@@ -163,13 +135,15 @@ class Importer {
       const auto call = calls.find(kernel.correlation);
       if (call == calls.end()) {
         ++kernels_without_call_;
-      } else if (const auto range = range_around(*call->second)) {
-        events_[*range].kernels.push_back(
+      } else if (const std::size_t range = range_around(ranges, *call->second);
+                 range != kNoEvent) {
+        events_[range].kernels.push_back(
             {event.name, event.device, event.device_index, event.stream,
              event.duration_ns(), event.start_ns});
       }
-      events_.push_back(std::move(event));
+      work.push_back(std::move(event));
     }
+    std::move(work.begin(), work.end(), std::back_inserter(events_));
   }
 
   std::int64_t move_to_zero() {
@@ -204,7 +178,6 @@ class Importer {
   std::vector<std::string> skipped_;
   std::vector<FunctionEvent> events_;
   std::map<NvprofThread, std::int64_t> threads_;
-  std::map<std::int64_t, std::vector<std::size_t>> ranges_of_;
   std::uint64_t begins_alone_ = 0;
   std::uint64_t ends_alone_ = 0;
   std::uint64_t begins_twice_ = 0;

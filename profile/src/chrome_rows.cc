@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chrome_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "event_tree.h"
+#include "memory_attribution.h"
+
+namespace weft::profile {
+namespace {
+
+bool is_any_of(std::string_view text,
+               std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), text) != names.end();
+}
+
+bool ends_with(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() &&
+         text.substr(text.size() - suffix.size()) == suffix;
+}
+
+// A range or a wait drawn on a device row: not work of its own.
+bool is_device_annotation(const ChromeEvent& event) {
+  return is_any_of(event.category, {"gpu_user_annotation", "cuda_sync",
+                                    "cuda_profiler_range"});
+}
+
+bool is_device_work(const ChromeEvent& event) {
+  return is_any_of(event.category, {"kernel", "Kernel", "gpu_memcpy", "Memcpy",
+                                    "gpu_memset", "Memset"}) ||
+         event.pid == "CUDA functions";
+}
+
+bool is_call(const ChromeEvent& event) {
+  return event.category == "Runtime" || ends_with(event.category, "_runtime") ||
+         ends_with(event.category, "_driver");
+}
+
+std::string flow_key(const ChromeEvent& event) {
+  return event.category + '\0' + event.id;
+}
+
+// Frames of "inner;outer;", innermost first.
+std::vector<std::string> frames_of(std::string_view stack) {
+  std::vector<std::string> frames;
+  while (!stack.empty()) {
+    const std::size_t end = std::min(stack.find(';'), stack.size());
+    if (end > 0) frames.emplace_back(stack.substr(0, end));
+    stack.remove_prefix(std::min(end + 1, stack.size()));
+  }
+  return frames;
+}
+
+std::optional<std::int64_t> end_of(const ChromeEvent& event) {
+  std::int64_t end_ns = 0;
+  if (!event.start_ns || !event.duration_ns ||
+      __builtin_add_overflow(*event.start_ns, *event.duration_ns, &end_ns)) {
+    return std::nullopt;
+  }
+  return end_ns;
+}
+
+}  // namespace
+
+std::int64_t ChromeRows::thread_of(const ChromeEvent& event) {
+  const auto next = static_cast<std::int64_t>(threads_.size()) + 1;
+  const auto [found, added] =
+      thread_numbers_.try_emplace({event.pid, event.tid}, next);
+  if (added) threads_.push_back({event.pid, event.tid, ""});
+  return found->second;
+}
+
+void ChromeRows::count(const ChromeEvent& event) {
+  ++statistics_.event_objects;
+  ++statistics_.by_phase[event.phase];
+  if (event.phase == "M" || !event.start_ns) return;
+  std::int64_t end_ns = *event.start_ns;
+  if (event.phase.compare(0, 1, "X") == 0) {
+    end_ns = std::max(end_ns, end_of(event).value_or(end_ns));
+  }
+  const std::int64_t start_ns = *event.start_ns;
+  statistics_.first_ns =
+      any_time_ ? std::min(statistics_.first_ns, start_ns) : start_ns;
+  statistics_.last_ns =
+      any_time_ ? std::max(statistics_.last_ns, end_ns) : end_ns;
+  any_time_ = true;
+}
+
+void ChromeRows::add(ChromeEvent event) {
+  count(event);
+  const std::string_view phase = event.phase;
+  if (phase.substr(0, 1) == "X") {
+    add_complete(std::move(event));
+  } else if (phase == "M") {
+    if (event.name != "thread_name") return;
+    const auto number = static_cast<std::size_t>(thread_of(event));
+    threads_[number - 1].name = event.thread_name;
+  } else if (!event.start_ns) {
+    return;
+  } else if (phase == "i" || phase == "I") {
+    if (event.name == kMemoryRecord) add_memory(event);
+  } else if (phase == "s") {
+    flow_starts_.insert_or_assign(
+        flow_key(event), FlowEnd{thread_of(event), *event.start_ns});
+  } else if (phase == "f") {
+    flow_ends_.insert_or_assign({thread_of(event), *event.start_ns},
+                                flow_key(event));
+  } else if (is_any_of(phase, {"B", "E", "b", "e", "S", "F"})) {
+    const bool on_thread = phase == "B" || phase == "E";
+    const Side side =
+        is_any_of(phase, {"B", "b", "S"}) ? Side::kBegin : Side::kEnd;
+    Pairing& halves = on_thread ? thread_halves_ : async_halves_;
+    std::string key = on_thread
+                          ? event.pid + '\0' + event.tid
+                          : flow_key(event) + '\0' + event.name;
+    if (event.id.compare(0, 6, "local ") == 0) key += '\0' + event.pid;
+    const std::int64_t at_ns = *event.start_ns;
+    halves[std::move(key)].push_back({side, at_ns, std::move(event)});
+  }
+}
+
+void ChromeRows::add_complete(ChromeEvent event) {
+  const std::optional<std::int64_t> end_ns = end_of(event);
+  if (!end_ns) {
+    ++statistics_.complete_without_times;
+    return;
+  }
+  ++statistics_.complete_events;
+  __builtin_add_overflow(statistics_.total_complete_time_ns,
+                         *event.duration_ns,
+                         &statistics_.total_complete_time_ns);
+  if (event.category == "Trace") {
+    ++profiler_spans_;
+  } else if (is_device_work(event) || is_device_annotation(event)) {
+    add_device_row(event, *end_ns);
+  } else {
+    const bool call = is_call(event);
+    FunctionEvent& row = add_host_row(event, *end_ns);
+    row.stack = frames_of(event.call_stack);
+    const std::size_t at = rows_.size() - 1;
+    if (call && !event.correlation.empty()) {
+      call_of_.emplace(event.correlation, at);
+    } else if (!call && !event.external_id.empty()) {
+      operation_of_.emplace(event.external_id, at);
+    }
+  }
+}
+
+FunctionEvent& ChromeRows::add_host_row(const ChromeEvent& event,
+                                        std::int64_t end_ns) {
+  FunctionEvent& row = rows_.emplace_back();
+  row.id = static_cast<std::int64_t>(rows_.size());
+  row.trace_name = event.name;
+  row.name = event.name.compare(0, 13, "ProfilerStep#") == 0 ? "ProfilerStep*"
+                                                             : event.name;
+  row.thread = thread_of(event);
+  row.start_ns = *event.start_ns;
+  row.end_ns = std::max(*event.start_ns, end_ns);
+  row.sequence_nr = event.sequence_nr.value_or(-1);
+  row.fwd_thread = event.fwd_thread.value_or(0);
+  if (event.category == "user_annotation") row.scope = RecordScope::kUserScope;
+  correlation_.emplace_back();
+  external_id_.emplace_back();
+  return row;
+}
+
+void ChromeRows::add_device_row(const ChromeEvent& event,
+                                std::int64_t end_ns) {
+  FunctionEvent& row = add_host_row(event, end_ns);
+  row.device = DeviceType::kCuda;
+  constexpr std::int64_t kMostDevices = 1 << 16;
+  const std::int64_t device = event.device.value_or(0);
+  row.device_index =
+      device >= 0 && device < kMostDevices ? static_cast<int>(device) : 0;
+  row.stream = event.stream.value_or(0);
+  row.is_user_annotation = is_device_annotation(event);
+  correlation_.back() = event.correlation;
+  external_id_.back() = event.external_id;
+}
+
+void ChromeRows::add_memory(const ChromeEvent& event) {
+  constexpr std::int64_t kCudaDevice = 1;
+  RawEvent& record = memory_.emplace_back();
+  record.name = kMemoryRecord;
+  record.start_ns = record.end_ns = *event.start_ns;
+  record.thread = thread_of(event);
+  record.bytes = event.bytes.value_or(0);
+  if (event.device_type.value_or(0) == kCudaDevice) {
+    record.device = DeviceType::kCuda;
+  }
+}
+
+void ChromeRows::pair_halves(Pairing& halves, bool async) {
+  for (auto& [key, list] : halves) {
+    std::stable_sort(
+        list.begin(), list.end(),
+        [](const Half& a, const Half& b) { return a.at_ns < b.at_ns; });
+    std::vector<const Half*> open;
+    for (const Half& half : list) {
+      if (half.side == Side::kBegin) {
+        open.push_back(&half);
+      } else if (open.empty()) {
+        ++unmatched_ends_;
+      } else {
+        add_host_row(open.back()->event, half.at_ns).is_async = async;
+        open.pop_back();
+      }
+    }
+    unmatched_begins_ += open.size();
+  }
+}
+
+// The innermost host row around the launch, if the file says where that was.
+std::size_t ChromeRows::launching_row(const RangeIndex& ranges,
+                                      std::size_t device_row) const {
+  const auto call = call_of_.find(correlation_[device_row]);
+  if (!correlation_[device_row].empty() && call != call_of_.end()) {
+    const std::size_t parent = rows_[call->second].parent;
+    return parent != kNoEvent ? parent : call->second;
+  }
+  const auto operation = operation_of_.find(external_id_[device_row]);
+  if (!external_id_[device_row].empty() && operation != operation_of_.end()) {
+    return operation->second;
+  }
+  return row_at_flow_start(ranges, rows_[device_row]);
+}
+
+// Old files have no numbers, but an arrow from the operation to its work.
+std::size_t ChromeRows::row_at_flow_start(const RangeIndex& ranges,
+                                          const FunctionEvent& work) const {
+  const auto end = flow_ends_.find({work.thread, work.start_ns});
+  if (end == flow_ends_.end()) return kNoEvent;
+  const auto start = flow_starts_.find(end->second);
+  if (start == flow_starts_.end()) return kNoEvent;
+  const auto [thread, at_ns] = start->second;
+  return ranges.innermost(thread, at_ns, at_ns);
+}
+
+void ChromeRows::link_device_work() {
+  link_parents(rows_, Rules::kWeft);
+  const RangeIndex ranges(rows_);
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const FunctionEvent& work = rows_[i];
+    if (work.is_host() || work.is_user_annotation) continue;
+    const std::size_t owner = launching_row(ranges, i);
+    if (owner == kNoEvent) {
+      ++statistics_.unattributed_device_rows;
+      continue;
+    }
+    rows_[owner].kernels.push_back({work.name, work.device, work.device_index,
+                                    work.stream, work.duration_ns(),
+                                    work.start_ns});
+  }
+}
+
+void ChromeRows::charge_memory() {
+  for (const RawEvent& record :
+       attribute_memory(rows_, std::move(memory_), Rules::kWeft)) {
+    FunctionEvent& row = rows_.emplace_back();
+    row.id = static_cast<std::int64_t>(rows_.size());
+    row.name = kMemoryRecord;
+    row.thread = record.thread;
+    row.start_ns = row.end_ns = record.start_ns;
+    row.memory = usage_of(record, Rules::kWeft);
+    row.flops.reset();
+  }
+}
+
+// Rows too far from the first for 64 bits are cut to the largest time.
+void ChromeRows::move_to_zero() {
+  const auto moved = [&](std::int64_t ns) {
+    std::int64_t relative = 0;
+    return __builtin_sub_overflow(ns, statistics_.first_ns, &relative)
+               ? std::numeric_limits<std::int64_t>::max()
+               : relative;
+  };
+  for (FunctionEvent& row : rows_) {
+    row.start_ns = moved(row.start_ns);
+    row.end_ns = moved(row.end_ns);
+    for (Kernel& kernel : row.kernels) {
+      if (kernel.start_ns) kernel.start_ns = moved(*kernel.start_ns);
+    }
+  }
+}
+
+void ChromeRows::note(std::uint64_t count, const char* what) {
+  if (count > 0) notes_.push_back(fmt::format("{} {}", count, what));
+}
+
+ChromeImport ChromeRows::finish() {
+  pair_halves(thread_halves_, false);
+  pair_halves(async_halves_, true);
+  link_device_work();
+  move_to_zero();
+  const bool has_memory = !memory_.empty();
+  for (RawEvent& record : memory_) record.start_ns -= statistics_.first_ns;
+  charge_memory();
+  std::stable_sort(rows_.begin(), rows_.end(),
+                   [](const FunctionEvent& a, const FunctionEvent& b) {
+                     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns
+                                                     : a.end_ns > b.end_ns;
+                   });
+  note(statistics_.complete_without_times,
+       "complete events without a usable time or duration");
+  note(unmatched_begins_, "begins without an end");
+  note(unmatched_ends_, "ends without a begin");
+  note(profiler_spans_, "spans of the profiler itself");
+  ChromeImport import;
+  EventListOptions options;
+  options.profile_memory = has_memory;
+  options.remove_duplicates = false;  // a row for every event of the file
+  import.events = EventList(std::move(rows_), options);
+  import.threads = std::move(threads_);
+  import.statistics = std::move(statistics_);
+  import.skipped = std::move(notes_);
+  return import;
+}
+
+}  // namespace weft::profile

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Public Chrome traces, against the figures known for them.
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "decimal_time.h"
+#include "weft/profile/chrome_import.h"
+
+namespace weft {
+namespace {
+
+using Json = simdjson::dom::element;
+
+std::filesystem::path data_folder() {
+  const char* set = std::getenv("WEFT_TEST_DATA");
+  return set != nullptr ? set : WEFT_TEST_DATA;
+}
+
+std::int64_t time_ns(Json object, const char* key) {
+  Json value;
+  if (object.at_key(key).get(value) != simdjson::SUCCESS) return 0;
+  return profile::decimal_us_to_ns(std::string_view(value)).value();
+}
+
+std::uint64_t number(Json object, const char* key) {
+  Json value;
+  if (object.at_key(key).get(value) != simdjson::SUCCESS) return 0;
+  return std::uint64_t(value);
+}
+
+// Figures that every file has.
+void expect_counts(Json expected, const ChromeImport& import) {
+  const ChromeImportStatistics& statistics = import.statistics;
+  EXPECT_EQ(statistics.event_objects, number(expected, "event_objects"));
+  EXPECT_EQ(statistics.complete_events, number(expected, "complete_events"));
+  std::map<std::string, std::uint64_t> by_phase;
+  for (auto [phase, count] :
+       simdjson::dom::object(expected["by_ph"])) {
+    by_phase[std::string(phase)] = std::uint64_t(count);
+  }
+  EXPECT_EQ(statistics.by_phase, by_phase);
+  EXPECT_EQ(statistics.total_complete_time_ns,
+            time_ns(expected, "total_complete_time_us"));
+  EXPECT_EQ(statistics.first_ns, time_ns(expected, "min_ts_us"));
+  EXPECT_EQ(statistics.last_ns, time_ns(expected, "max_end_us"));
+}
+
+// Of files that come from PyTorch.
+void expect_device_work(Json expected, const ChromeImport& import) {
+  std::uint64_t work = 0;
+  std::uint64_t attached = 0;
+  std::int64_t work_ns = 0;
+  std::set<std::pair<int, std::int64_t>> streams;
+  for (const FunctionEvent& event : import.events) {
+    attached += event.kernels.size();
+    if (event.is_host() || event.is_user_annotation) continue;
+    ++work;
+    work_ns += event.duration_ns();
+    streams.emplace(event.device_index, event.stream);
+  }
+  EXPECT_EQ(work, number(expected, "kernels") +
+                      number(expected, "gpu_memcpy") +
+                      number(expected, "gpu_memset"));
+  EXPECT_EQ(work_ns, time_ns(expected, "kernel_time_us") +
+                         time_ns(expected, "gpu_memcpy_time_us") +
+                         time_ns(expected, "gpu_memset_time_us"));
+  EXPECT_EQ(streams.size(),
+            simdjson::dom::array(expected["streams"]).size());
+  // Work with a launch always has an owner; work without one may.
+  EXPECT_GE(attached, number(expected, "gpu_ops_with_launch"));
+  EXPECT_EQ(attached + import.statistics.unattributed_device_rows, work);
+}
+
+void expect_pairs(Json expected, const ChromeImport& import) {
+  std::int64_t total_ns = 0;
+  std::uint64_t rows = 0;
+  for (const FunctionEvent& event : import.events) {
+    if (event.is_async || event.is_instant()) continue;
+    ++rows;
+    total_ns += event.duration_ns();
+  }
+  if (number(expected, "complete_events") == 0) {
+    EXPECT_EQ(rows, number(expected["begin_end"], "matched_pairs"));
+    EXPECT_EQ(total_ns, time_ns(expected["begin_end"], "total_time_us"));
+  }
+}
+
+TEST(ChromeCorpus, EveryPublicTraceReadsAsItsFiguresSay) {
+  const auto path = data_folder() / "expected.json";
+  if (!std::filesystem::exists(path)) {
+    GTEST_SKIP() << "no " << path << "; set WEFT_TEST_DATA";
+  }
+  simdjson::dom::parser parser;
+  const Json file = parser.load(path.string());
+  std::size_t read = 0;
+  for (auto [name, expected] : simdjson::dom::object(file["files"])) {
+    const std::string form{std::string_view(expected["form"])};
+    if (form != "array" && form != "object" && form != "empty") continue;
+    SCOPED_TRACE(std::string(name));
+    const auto import =
+        import_chrome_trace((data_folder() / std::string(name)).string());
+    Json other;
+    if (expected.at_key("not_a_trace").get(other) == simdjson::SUCCESS ||
+        name.substr(name.size() - 4) == ".zip") {
+      ASSERT_FALSE(import.ok());
+      EXPECT_EQ(import.error().code, ErrorCode::kUnsupported);
+      continue;
+    }
+    ASSERT_TRUE(import.ok()) << import.error().message;
+    ++read;
+    expect_counts(expected, *import);
+    const std::string json{std::string_view(expected["json"])};
+    EXPECT_EQ(json == "unterminated" || json == "cut or broken" ||
+                  json == "empty",
+              std::any_of(import->skipped.begin(), import->skipped.end(),
+                          [](const std::string& line) {
+                            return line.find("breaks off") != line.npos ||
+                                   line.find("is broken") != line.npos ||
+                                   line.find("is empty") != line.npos;
+                          }));
+    if (expected.at_key("pytorch").get(other) == simdjson::SUCCESS) {
+      expect_device_work(other, *import);
+    }
+    if (expected.at_key("begin_end").get(other) == simdjson::SUCCESS) {
+      expect_pairs(expected, *import);
+    }
+  }
+  EXPECT_GT(read, 100u);
+}
+
+}  // namespace
+}  // namespace weft
