@@ -35,9 +35,9 @@ say "Building (the first time takes a minute or two)"
   cmake --preset release -B "$build" -DWEFT_WERROR=OFF \
     -DWEFT_BUILD_TESTS=OFF -DWEFT_BUILD_BENCH=OFF >"$work_folder/configure.log" ||
     { cat "$work_folder/configure.log" >&2; exit 1; }
-  cmake --build "$build" --target weft_service weft_service_off weft_cli
+  cmake --build "$build" --target weft_service weft_service_off weft_command
 )
-weft=$build/tools/weft/weft
+weft=$build/bin/weft
 service=$build/examples/weft_service
 service_off=$build/examples/weft_service_off
 

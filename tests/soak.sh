@@ -31,7 +31,7 @@ done
 
 # shellcheck source=examples/service/driver.sh
 source "$root/examples/service/driver.sh"
-weft=$build/tools/weft/weft
+weft=$build/bin/weft
 for program in "$weft" "$build/examples/weft_service"; do
   [[ -x $program ]] || fail "$program is missing; build it, or say --build FOLDER"
 done
