@@ -8,7 +8,7 @@
 #
 #   tests/soak.sh [--minutes M] [--build FOLDER]
 #
-# Writes some 200 MB of trace a minute into the temporary folder. Needs wrk and
+# Writes some 100 MB of trace a minute into the temporary folder. Needs wrk and
 # python3.
 
 set -euo pipefail
@@ -41,7 +41,7 @@ start_service "$build/examples/weft_service" --trace "$trace"
 start_load $((minutes * 60))
 # What ps would print, in KiB, each second of the load.
 while kill -0 "$load_pid" 2>/dev/null; do
-  sed -n 's/^VmRSS: *\([0-9]*\) kB$/\1/p' "/proc/$service_pid/status" \
+  sed -n 's/^VmRSS:[[:space:]]*\([0-9]*\) kB$/\1/p' "/proc/$service_pid/status" \
     >>"$work_folder/rss_kib"
   sleep 1
 done

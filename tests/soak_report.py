@@ -33,6 +33,8 @@ def main(folder):
     summary = json.loads((folder / "summary.json").read_text())
     wrong = []
 
+    if len(samples) < 30:
+        sys.exit(f"soak: {len(samples)} samples of memory, too few to judge")
     late = samples[len(samples) // 3:]
     growth = growth_kib(late)
     print(f"memory: {late[0]} KiB after a third, {late[-1]} KiB at the end,"
