@@ -268,24 +268,24 @@ std::uint32_t id_of(const SiteData& site) noexcept {
 
 // The end of a span on a thread that did not begin it, or in a handler that
 // interrupts a record. The promised slot goes back to its owner.
-void end_elsewhere(Runtime& runtime, const OpenSpan& span) noexcept {
-  const std::uint32_t owner = span.thread & ~kSlowClock;
+void end_elsewhere(Runtime& runtime, OpenSpan span) noexcept {
+  const std::uint32_t owner = span.thread() & ~kSlowClock;
   const Argument id("id", async_id(static_cast<ThreadIndex>(owner),
                                    span.position));
   Draft draft;
   draft.kind = RecordKind::kAsyncEnd;
-  draft.word1 = pair_word(0, span.site);
+  draft.word1 = pair_word(0, span.site());
   draft.values = &id;
   draft.count = 1;
   runtime.threads.return_promise(owner);
   record(runtime, draft);
 }
 
-void add_late(const OpenSpan& span, RecordKind kind, StringId key,
+void add_late(OpenSpan span, RecordKind kind, StringId key,
               const Argument* value) noexcept {
   Runtime* runtime = Runtime::instance();
   if (runtime == nullptr) return;
-  const std::uint32_t owner = span.thread & ~kSlowClock;
+  const std::uint32_t owner = span.thread() & ~kSlowClock;
   const ThreadState* thread = weft_thread_state;
   Draft draft;
   draft.kind = kind;
@@ -323,10 +323,10 @@ void record_number(SiteData& site, RecordKind kind, std::uint8_t flags,
 
 }  // namespace
 
-void begin_span(OpenSpan& span, SiteData& site, StringId name,
-                const Argument* arguments, std::size_t count) noexcept {
+OpenSpan begin_span(SiteData& site, StringId name, const Argument* arguments,
+                    std::size_t count) noexcept {
   Runtime* runtime = runtime_for(site, arguments, count);
-  if (runtime == nullptr) return;
+  if (runtime == nullptr) return {};
   Draft draft;
   draft.kind = RecordKind::kSpanBegin;
   draft.promise = 1;
@@ -334,23 +334,22 @@ void begin_span(OpenSpan& span, SiteData& site, StringId name,
   draft.values = arguments;
   draft.count = count;
   const Place place = record(*runtime, draft);
-  if (place.thread == 0) return;
-  span.site = id_of(site);
-  span.thread = place.thread;
-  span.position = place.position;
+  if (place.thread == 0) return {};
   // Such ends must not take the fast path: another clock, or another ring.
-  if (runtime->clock_flag() != 0 || (place.position & kSidePosition) != 0)
-    span.thread |= kSlowClock;
+  const bool slow = runtime->clock_flag() != 0 ||
+                    (place.position & kSidePosition) != 0;
+  return {pair_word(place.thread | (slow ? kSlowClock : 0), id_of(site)),
+          place.position};
 }
 
-void end_span(const OpenSpan& span) noexcept {
+void end_span(OpenSpan span) noexcept {
   Runtime* runtime = Runtime::instance();
   if (runtime == nullptr) return;
   Draft draft;
   draft.kind = RecordKind::kSpanEnd;
   draft.word1 =
-      pair_word(static_cast<std::uint32_t>(span.position), span.site);
-  const std::uint32_t owner = span.thread & ~kSlowClock;
+      pair_word(static_cast<std::uint32_t>(span.position), span.site());
+  const std::uint32_t owner = span.thread() & ~kSlowClock;
   if ((span.position & kSidePosition) != 0) {
     record_aside(*runtime, owner, draft);
     return;
@@ -364,11 +363,11 @@ void end_span(const OpenSpan& span) noexcept {
     put_record(*runtime, *thread, draft, nullptr, 1);
 }
 
-void add_argument(const OpenSpan& span, const Argument& argument) noexcept {
+void add_argument(OpenSpan span, const Argument& argument) noexcept {
   add_late(span, RecordKind::kArgument, intern(argument.key()), &argument);
 }
 
-void add_failure(const OpenSpan& span, std::string_view reason) noexcept {
+void add_failure(OpenSpan span, std::string_view reason) noexcept {
   add_late(span, RecordKind::kFailure, intern(reason), nullptr);
 }
 

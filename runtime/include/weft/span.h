@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "weft/argument.h"
 #include "weft/internal/macros.h"
@@ -43,18 +44,25 @@ inline constexpr std::uint32_t kSlowClock = std::uint32_t{1} << 31;
 
 // What is left of a begun span until its end: 16 bytes, in registers mostly.
 struct OpenSpan {
-  std::uint32_t site = 0;  // SiteId; 0: not recorded
-  std::uint32_t thread = 0;
+  std::uint64_t ids = 0;  // thread << 32 | SiteId; 0: not recorded
   std::uint64_t position = 0;
+
+  constexpr bool recorded() const noexcept { return ids != 0; }
+  constexpr std::uint32_t thread() const noexcept {
+    return static_cast<std::uint32_t>(ids >> 32);
+  }
+  constexpr std::uint32_t site() const noexcept {
+    return static_cast<std::uint32_t>(ids);
+  }
 };
 
 // Thread-safe. Warm. The ways around the fast path; each counts what it cannot
-// record.
-void begin_span(OpenSpan& span, SiteData& site, StringId name,
-                const Argument* arguments, std::size_t count) noexcept;
-void end_span(const OpenSpan& span) noexcept;
-void add_argument(const OpenSpan& span, const Argument& argument) noexcept;
-void add_failure(const OpenSpan& span, std::string_view reason) noexcept;
+// record. Spans go by value, so that one on the fast path stays in registers.
+OpenSpan begin_span(SiteData& site, StringId name, const Argument* arguments,
+                    std::size_t count) noexcept;
+void end_span(OpenSpan span) noexcept;
+void add_argument(OpenSpan span, const Argument& argument) noexcept;
+void add_failure(OpenSpan span, std::string_view reason) noexcept;
 
 // Thread-safe. Warm: copies new text, otherwise a hash and a lookup.
 StringId intern(std::string_view text) noexcept;
@@ -70,8 +78,8 @@ WEFT_ALWAYS_INLINE void put_value(ringbuf::RingWriter& writer,
 }
 
 template <class... A>
-WEFT_ALWAYS_INLINE void begin_span_fast(OpenSpan& span, SiteData& site,
-                                        const A&... arguments) noexcept {
+WEFT_ALWAYS_INLINE OpenSpan begin_span_fast(SiteData& site,
+                                            const A&... arguments) noexcept {
   constexpr std::uint32_t kSlots = 1 + sizeof...(arguments);
   ThreadState* const thread = weft_thread_state;
   // Relaxed: the state is a switch; the id was stored before it became fast.
@@ -81,30 +89,29 @@ WEFT_ALWAYS_INLINE void begin_span_fast(OpenSpan& span, SiteData& site,
           ((arguments.type() == RecordKind::kText) || ... || false) ||
           !thread->writer.claim(kSlots, 1))) {
     const Argument list[] = {arguments..., Argument()};
-    begin_span(span, site, StringId::kNone, list, sizeof...(arguments));
-    return;
+    return begin_span(site, StringId::kNone, list, sizeof...(arguments));
   }
   ringbuf::RingWriter& writer = thread->writer;
-  span.site = site.id.load(std::memory_order_relaxed);
-  span.thread = thread->index;
-  span.position = writer.position();
+  const std::uint32_t id = site.id.load(std::memory_order_relaxed);
+  const OpenSpan span{pair_word(thread->index, id), writer.position()};
   writer.put(0, head_word(RecordKind::kSpanBegin, 0, read_ticks()),
-             pair_word(0, span.site));
+             pair_word(0, id));
   [[maybe_unused]] std::uint32_t index = 0;
   ((put_value(writer, index + 1, arguments, index), ++index), ...);
   writer.publish(kSlots);
+  return span;
 }
 
-WEFT_ALWAYS_INLINE void end_span_fast(const OpenSpan& span) noexcept {
+WEFT_ALWAYS_INLINE void end_span_fast(OpenSpan span) noexcept {
   ThreadState* const thread = weft_thread_state;
-  if (WEFT_UNLIKELY(thread == nullptr || thread->index != span.thread ||
+  if (WEFT_UNLIKELY(thread == nullptr || thread->index != span.thread() ||
                     !thread->writer.claim_promised())) {
     end_span(span);
     return;
   }
   thread->writer.put(
       0, head_word(RecordKind::kSpanEnd, 0, read_ticks()),
-      pair_word(static_cast<std::uint32_t>(span.position), span.site));
+      pair_word(static_cast<std::uint32_t>(span.position), span.site()));
   thread->writer.publish(1);
 }
 
@@ -122,23 +129,23 @@ class Span {
   template <std::size_t kName>
   WEFT_ALWAYS_INLINE Span(internal::SiteData& site,
                           const char (&)[kName]) noexcept {
-    internal::begin_span_fast(open_, site);
+    open_ = internal::begin_span_fast(site);
   }
   template <std::size_t kName>
   WEFT_ALWAYS_INLINE Span(internal::SiteData& site, const char (&)[kName],
                           const Argument& a) noexcept {
-    internal::begin_span_fast(open_, site, a);
+    open_ = internal::begin_span_fast(site, a);
   }
   template <std::size_t kName>
   WEFT_ALWAYS_INLINE Span(internal::SiteData& site, const char (&)[kName],
                           const Argument& a, const Argument& b) noexcept {
-    internal::begin_span_fast(open_, site, a, b);
+    open_ = internal::begin_span_fast(site, a, b);
   }
   template <std::size_t kName>
   WEFT_ALWAYS_INLINE Span(internal::SiteData& site, const char (&)[kName],
                           const Argument& a, const Argument& b,
                           const Argument& c) noexcept {
-    internal::begin_span_fast(open_, site, a, b, c);
+    open_ = internal::begin_span_fast(site, a, b, c);
   }
   // Four to kMaxArguments arguments: by a call.
   template <std::size_t kName>
@@ -147,52 +154,51 @@ class Span {
        const Argument& e = {}, const Argument& f = {}, const Argument& g = {},
        const Argument& h = {}) noexcept {
     const Argument list[] = {a, b, c, d, e, f, g, h};
-    internal::begin_span(open_, site, StringId::kNone, list, kMaxArguments);
+    open_ = internal::begin_span(site, StringId::kNone, list, kMaxArguments);
   }
   // A name that was made at run time; see WEFT_SPAN_DYN.
   Span(internal::SiteData& site, StringId name, const Argument& a = {},
        const Argument& b = {}, const Argument& c = {},
        const Argument& d = {}) noexcept {
     const Argument list[] = {a, b, c, d};
-    internal::begin_span(open_, site, name, list, 4);
+    open_ = internal::begin_span(site, name, list, 4);
   }
 
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
-  Span(Span&& other) noexcept : open_(other.open_) { other.open_.site = 0; }
+  Span(Span&& other) noexcept : open_(std::exchange(other.open_, {})) {}
   Span& operator=(Span&& other) noexcept {
     if (this != &other) {
       end();
-      open_ = other.open_;
-      other.open_.site = 0;
+      open_ = std::exchange(other.open_, {});
     }
     return *this;
   }
 
   WEFT_ALWAYS_INLINE ~Span() {
-    if (open_.site != 0) internal::end_span_fast(open_);
+    if (open_.recorded()) internal::end_span_fast(open_);
   }
 
   // Ends the span now instead of at the end of its block. Once.
   void end() noexcept {
-    if (open_.site != 0) internal::end_span_fast(open_);
-    open_.site = 0;
+    if (open_.recorded()) internal::end_span_fast(open_);
+    open_ = {};
   }
 
   // Adds an argument that is known only now. The same key again: both are
   // kept, viewers show the last. One thread at a time. Warm: looks the key up.
   template <std::size_t kKey, class T>
   void set(const char (&key)[kKey], const T& value) noexcept {
-    if (open_.site != 0) internal::add_argument(open_, Argument(key, value));
+    if (open_.recorded()) internal::add_argument(open_, Argument(key, value));
   }
 
   // Marks the span as failed; the reason is copied. One thread at a time. Warm.
   void fail(std::string_view reason) noexcept {
-    if (open_.site != 0) internal::add_failure(open_, reason);
+    if (open_.recorded()) internal::add_failure(open_, reason);
   }
 
   // True when it is being recorded.
-  explicit operator bool() const noexcept { return open_.site != 0; }
+  explicit operator bool() const noexcept { return open_.recorded(); }
 
  private:
   internal::OpenSpan open_;
