@@ -39,16 +39,16 @@ class RecordStream {
     for (const SiteInfo& site : info.sites)
       if (site.kind == kind && site.name == string(name) &&
           site.category == string(category))
-        return site.id;
+        return site.number;
     SiteInfo site;
-    site.id = static_cast<SiteId>(info.sites.size());
+    site.number = static_cast<SiteId>(info.sites.size());
     site.kind = kind;
     site.name = string(name);
     site.category = string(category);
     for (const std::string& key : keys)
       site.arguments[site.argument_count++].key = string(key);
     info.sites.push_back(site);
-    return site.id;
+    return site.number;
   }
 
   // The thread of what is added next.
