@@ -61,7 +61,7 @@ void ChromeJsonSink::learn(const ItemView& item) {
     }
     case ItemKind::kSite: {
       SiteInfo site;
-      if (read_site(bytes, &site)) put_at(&info_.sites, site.id, site);
+      if (read_site(bytes, &site)) put_at(&info_.sites, site.number, site);
       return;
     }
     case ItemKind::kThread: {

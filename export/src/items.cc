@@ -84,7 +84,7 @@ bool read_string(ByteReader item, StringId* id, std::string* text) {
 bool put_site(BlockEncoder& block, const SiteInfo& site) {
   ItemWriter item(block, ItemKind::kSite, kNumbersBytes);
   if (!item) return false;
-  item.id(site.id).id(site.kind).id(site.name).id(site.category);
+  item.id(site.number).id(site.kind).id(site.name).id(site.category);
   item.id(site.file).number(site.line).number(site.argument_count);
   for (std::size_t i = 0; i < site.argument_count; ++i)
     item.id(site.arguments[i].key).id(site.arguments[i].type);
@@ -93,7 +93,7 @@ bool put_site(BlockEncoder& block, const SiteInfo& site) {
 
 bool read_site(ByteReader item, SiteInfo* site) {
   *site = {};
-  site->id = read_id<SiteId>(item);
+  site->number = read_id<SiteId>(item);
   const std::uint32_t kind = item.varint32();
   site->kind = kind > 0xff ? SiteKind::kNone : static_cast<SiteKind>(kind);
   site->name = read_id<StringId>(item);
@@ -107,7 +107,7 @@ bool read_site(ByteReader item, SiteInfo* site) {
     site->arguments[i].key = read_id<StringId>(item);
     site->arguments[i].type = static_cast<RecordKind>(item.varint() & 0xff);
   }
-  return item.ok() && site->id != SiteId::kNone;
+  return item.ok() && site->number != SiteId::kNone;
 }
 
 bool put_thread(BlockEncoder& block, const ThreadInfo& thread) {

@@ -198,7 +198,7 @@ class Checker {
   void check_site(SiteId id) {
     const auto number = static_cast<std::size_t>(id);
     if (id == SiteId::kNone || (number < info_.sites.size() &&
-                                info_.sites[number].id == id))
+                                info_.sites[number].number == id))
       return;
     add(offset_, "site " + std::to_string(number) + " is never defined");
   }

@@ -110,7 +110,7 @@ void TraceReader::State::read_item(const ItemView& item) {
     case ItemKind::kSite: {
       SiteInfo site;
       fine = read_site(bytes, &site) &&
-             put_at(&info.sites, static_cast<std::uint64_t>(site.id),
+             put_at(&info.sites, static_cast<std::uint64_t>(site.number),
                     source.size(), site);
       break;
     }

@@ -263,7 +263,7 @@ Runtime* runtime_for(SiteData& site, const Argument* values,
 }
 
 std::uint32_t id_of(const SiteData& site) noexcept {
-  return site.id.load(std::memory_order_relaxed);  // set by publish()
+  return site.number.load(std::memory_order_relaxed);  // set by publish()
 }
 
 // The end of a span on a thread that did not begin it, or in a handler that
@@ -484,7 +484,7 @@ std::uint64_t next_flow_id() noexcept {
   // A block of ids at a time, so that threads do not share a line for each.
   constexpr std::uint64_t kBlock = 256;
   static std::atomic<std::uint64_t> next_block{1};
-  static thread_local std::uint64_t next = 0;
+  static __thread std::uint64_t next WEFT_TLS_MODEL = 0;
   if (next % kBlock == 0)
     // Relaxed: only uniqueness matters.
     next = next_block.fetch_add(1, std::memory_order_relaxed) * kBlock;

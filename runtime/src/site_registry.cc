@@ -27,7 +27,7 @@ std::uint8_t SiteList::state_for(const SiteData& site) const noexcept {
   if (now == nullptr || !now->wants(site.category)) return internal::kSiteOff;
   // A site without an id has to pass by the slow path once, to get it.
   // Relaxed: the id is this thread's own, or publish() sets the state anew.
-  const bool has_id = site.id.load(std::memory_order_relaxed) != 0;
+  const bool has_id = site.number.load(std::memory_order_relaxed) != 0;
   return has_id && !now->slow_clock ? internal::kSiteFast
                                     : internal::kSiteSlow;
 }
@@ -87,7 +87,7 @@ void SiteList::turn_off_after_fork() noexcept {
        site = site->next) {
     site->state.store(internal::kSiteOff, std::memory_order_relaxed);
     // Ids belong to the parent's tables; a child that records makes its own.
-    site->id.store(0, std::memory_order_relaxed);
+    site->number.store(0, std::memory_order_relaxed);
   }
   // A mutex that a lost thread held is replaced, not unlocked.
   new (&mutex_) std::mutex();
@@ -122,7 +122,7 @@ bool SiteTable::reserve() noexcept {
 
 bool SiteTable::publish(SiteData& site, const Argument* arguments,
                         std::size_t count) noexcept {
-  if (site.id.load(std::memory_order_acquire) != 0) return true;
+  if (site.number.load(std::memory_order_acquire) != 0) return true;
   // Relaxed: the number alone; the entry goes with [T].
   std::uint32_t id = next_.load(std::memory_order_relaxed);
   do {
@@ -133,7 +133,7 @@ bool SiteTable::publish(SiteData& site, const Argument* arguments,
   } while (
       !next_.compare_exchange_weak(id, id + 1, std::memory_order_relaxed));
   SiteInfo info;
-  info.id = static_cast<SiteId>(id);
+  info.number = static_cast<SiteId>(id);
   info.kind = site.kind;
   info.name = strings_->intern(site.name);
   const std::string_view category = site.category;
@@ -151,7 +151,7 @@ bool SiteTable::publish(SiteData& site, const Argument* arguments,
   entry.ready.store(1, std::memory_order_release);  // [T]
   // Two threads may get here at once: one id wins, the other names nothing.
   std::uint32_t none = 0;
-  site.id.compare_exchange_strong(none, id, std::memory_order_release);
+  site.number.compare_exchange_strong(none, id, std::memory_order_release);
   // From slow to fast, unless the switch was turned meanwhile: then the state
   // is what turn() made of it, and the next record comes by here again.
   std::uint8_t slow = internal::kSiteSlow;

@@ -26,7 +26,7 @@ class FakeCatalog : public Catalog {
                   const std::vector<std::pair<std::string, RecordKind>>&
                       arguments = {}) {
     SiteInfo info;
-    info.id = static_cast<SiteId>(sites_.size() + 1);
+    info.number = static_cast<SiteId>(sites_.size() + 1);
     info.kind = kind;
     info.name = add_string(name);
     info.category = add_string(category);
@@ -35,7 +35,7 @@ class FakeCatalog : public Catalog {
     for (const auto& [key, type] : arguments)
       info.arguments[info.argument_count++] = {add_string(key), type};
     sites_.push_back(info);
-    return info.id;
+    return info.number;
   }
   // Adds the thread or changes what is known of it.
   void set_thread(ThreadInfo info) {

@@ -56,14 +56,14 @@ StringId FakeTrace::string(std::string_view text) {
 SiteId FakeTrace::site(SiteKind kind, std::string_view name,
                        std::vector<std::string> keys) {
   SiteInfo site;
-  site.id = static_cast<SiteId>(info_.sites.size());
+  site.number = static_cast<SiteId>(info_.sites.size());
   site.kind = kind;
   site.name = string(name);
   site.category = string("test");
   for (const std::string& key : keys)
     site.arguments[site.argument_count++].key = string(key);
   info_.sites.push_back(site);
-  return site.id;
+  return site.number;
 }
 
 ThreadIndex FakeTrace::thread(std::string_view name, std::uint32_t tid,

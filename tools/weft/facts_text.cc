@@ -128,7 +128,7 @@ std::string categories_text(const TraceFacts& facts, std::size_t width) {
   const TraceInfo& info = facts.info();
   std::set<StringId> categories;
   for (const SiteInfo& site : info.sites)
-    if (site.id != SiteId::kNone) categories.insert(site.category);
+    if (site.number != SiteId::kNone) categories.insert(site.category);
   if (categories.empty()) return {};
   TextTable table({{"category", Align::kLeft}, {"begins and points"}});
   for (const StringId category : categories) {

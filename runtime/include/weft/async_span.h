@@ -9,6 +9,7 @@
 
 #include "weft/argument.h"
 #include "weft/instant.h"
+#include "weft/internal/api.h"
 #include "weft/site.h"
 
 namespace weft {
@@ -18,10 +19,10 @@ class AsyncSpan;
 namespace internal {
 
 // Thread-safe. Hot once thread and site are known.
-std::uint64_t begin_async(SiteData& site, StringId name,
-                          const Argument* arguments,
-                          std::size_t count) noexcept;
-void end_async(std::uint64_t id) noexcept;
+WEFT_API std::uint64_t begin_async(SiteData& site, StringId name,
+                                   const Argument* arguments,
+                                   std::size_t count) noexcept;
+WEFT_API void end_async(std::uint64_t span) noexcept;
 
 }  // namespace internal
 
@@ -34,7 +35,7 @@ void end_async(std::uint64_t id) noexcept;
 //   call.end();                          // or here
 //
 // Moved from, it does nothing. One thread at a time.
-class AsyncSpan {
+class WEFT_API AsyncSpan {
  public:
   AsyncSpan() noexcept = default;
   // Warm: copies the name. Recorded when category "" is on.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/internal/api.h"
 #include "weft/record.h"
 
 namespace weft {
@@ -33,7 +34,7 @@ struct SiteArgument {
 };
 
 struct SiteInfo {
-  SiteId id = SiteId::kNone;
+  SiteId number = SiteId::kNone;
   SiteKind kind = SiteKind::kNone;
   StringId name = StringId::kNone;
   StringId category = StringId::kNone;
@@ -59,14 +60,14 @@ struct ThreadInfo {
 // writes it: such an id is in no run yet, so try again at the next call.
 //
 // Drainer only. Nothing here allocates or blocks.
-class Catalog {
+class WEFT_API Catalog {
  public:
   virtual ~Catalog() = default;
 
   virtual std::uint32_t string_end() const noexcept = 0;  // one past the last id
-  virtual bool string(StringId id, std::string_view* text) const noexcept = 0;
+  virtual bool string(StringId number, std::string_view* text) const noexcept = 0;
   virtual std::uint32_t site_end() const noexcept = 0;
-  virtual bool site(SiteId id, SiteInfo* info) const noexcept = 0;
+  virtual bool site(SiteId number, SiteInfo* info) const noexcept = 0;
 
   // Threads whose entry changed since `*cursor`, which starts at 0 and is moved
   // on. False when there are no more.

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "weft/internal/api.h"
 #include "weft/internal/tick_counter.h"
 #include "weft/internal/tick_scale.h"
 #include "weft/record.h"
@@ -33,12 +34,12 @@ struct FrozenLine {
 
 // Edge [L]: a line is complete before its address is stored with release, and
 // is not written afterwards. Readers load with acquire.
-extern std::atomic<const FrozenLine*> frozen_line;
+extern WEFT_API std::atomic<const FrozenLine*> frozen_line;
 
 // Whether ticks are ns of CLOCK_MONOTONIC. Alone it orders nothing, so it is
 // read relaxed: a thread that sees it late stamps some more records with the
 // old clock, and those say so.
-extern std::atomic<bool> ticks_are_monotonic;
+extern WEFT_API std::atomic<bool> ticks_are_monotonic;
 
 }  // namespace internal
 

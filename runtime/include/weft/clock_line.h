@@ -38,6 +38,7 @@
 
 #include "weft/clock_anchor.h"
 #include "weft/internal/anchored_line.h"
+#include "weft/internal/api.h"
 #include "weft/record.h"
 
 namespace weft {
@@ -60,7 +61,7 @@ struct ClockCorrection {
   std::string text;        // for a person
 };
 
-class ClockLine {
+class WEFT_API ClockLine {
  public:
   // The bound where nothing is known.
   static constexpr std::int64_t kNoBound = internal::AnchoredLine::kNoBound;

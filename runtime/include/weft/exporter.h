@@ -20,6 +20,7 @@
 
 #include "weft/catalog.h"
 #include "weft/clock_anchor.h"
+#include "weft/internal/api.h"
 #include "weft/record.h"
 #include "weft/result.h"
 
@@ -72,7 +73,7 @@ struct ExporterStatus {
   std::string error;                // the first failure in words; empty: none
 };
 
-class Exporter {
+class WEFT_API Exporter {
  public:
   virtual ~Exporter() = default;
 
@@ -115,7 +116,7 @@ struct OutputOptions {
 extern "C" {
 // Creates the exporter for `options`, or leaves `*exporter` empty and says why.
 // Cold: opens the file. Symbol of weft::export.
-__attribute__((weak)) void weft_open_output(
+WEFT_API __attribute__((weak)) void weft_open_output(
     const weft::OutputOptions& options,
     std::unique_ptr<weft::Exporter>* exporter, weft::Error* error);
 }

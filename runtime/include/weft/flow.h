@@ -5,22 +5,25 @@
 #include <cstdint>
 
 #include "weft/instant.h"
+#include "weft/internal/api.h"
 
 namespace weft {
 
 namespace internal {
 
 // Thread-safe. Hot; two slots.
-void record_flow_out(SiteData& site, std::uint64_t id) noexcept;
-void record_flow_in(SiteData& site, std::uint64_t id) noexcept;
-void record_flow_out_global(SiteData& site, std::uint64_t id) noexcept;
-void record_flow_in_global(SiteData& site, std::uint64_t id) noexcept;
+WEFT_API void record_flow_out(SiteData& site, std::uint64_t flow) noexcept;
+WEFT_API void record_flow_in(SiteData& site, std::uint64_t flow) noexcept;
+WEFT_API void record_flow_out_global(SiteData& site,
+                                     std::uint64_t flow) noexcept;
+WEFT_API void record_flow_in_global(SiteData& site,
+                                     std::uint64_t flow) noexcept;
 
 }  // namespace internal
 
 // A new id for a flow: unique in the process. Thread-safe. Warm: takes a block
 // of ids from a shared counter now and then.
-std::uint64_t next_flow_id() noexcept;
+WEFT_API std::uint64_t next_flow_id() noexcept;
 
 }  // namespace weft
 

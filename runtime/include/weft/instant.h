@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "weft/argument.h"
+#include "weft/internal/api.h"
 #include "weft/internal/macros.h"
 #include "weft/site.h"
 #include "weft/span.h"
@@ -15,14 +16,15 @@ namespace weft::internal {
 
 // Thread-safe. Hot once the thread and the site are known: one read of the
 // cycle counter, one slot and one an argument.
-void record_instant(SiteData& site, StringId name, const Argument* arguments,
-                    std::size_t count) noexcept;
+WEFT_API void record_instant(SiteData& site, StringId name,
+                             const Argument* arguments,
+                             std::size_t count) noexcept;
 
 // Thread-safe. Hot likewise; two slots. `value` is a number of any type.
-void record_counter(SiteData& site, const Argument& value) noexcept;
+WEFT_API void record_counter(SiteData& site, const Argument& value) noexcept;
 
 // Thread-safe. Hot likewise. Steps count the iterations of a loop.
-void record_step(SiteData& site, std::uint64_t number) noexcept;
+WEFT_API void record_step(SiteData& site, std::uint64_t number) noexcept;
 
 template <std::size_t kName>
 void instant(SiteData& site, const char (&)[kName], const Argument& a = {},

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "weft/internal/api.h"
+
 namespace weft {
 
 // Which request the work belongs to: a number, or the 128 bits of a W3C trace
@@ -24,10 +26,11 @@ struct RequestId {
 //
 // Stays on the thread that made it. Hot: a record of two or three slots at
 // each end, when anything is recorded at all.
-class Request {
+class WEFT_API Request {
  public:
-  explicit Request(std::uint64_t id) noexcept : Request(RequestId{id, 0}) {}
-  explicit Request(RequestId id) noexcept;
+  explicit Request(std::uint64_t number) noexcept
+      : Request(RequestId{number, 0}) {}
+  explicit Request(RequestId request) noexcept;
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
   ~Request();

@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "weft/exporter.h"
+#include "weft/internal/api.h"
 #include "weft/result.h"
 
 namespace weft {
@@ -75,30 +76,30 @@ struct InitOptions {
 //
 // Thread-safe. Cold: starts two threads. After fork() a child is silent until
 // it calls init itself.
-Result<void> init(const InitOptions& options);
-Result<void> init(std::string_view output);
+WEFT_API Result<void> init(const InitOptions& options);
+WEFT_API Result<void> init(std::string_view output);
 inline Result<void> init(const char* output) {
   return init(std::string_view(output));
 }
 // Takes everything from the environment; without WEFT_OUT, "%e.%p.weft" in the
 // working directory: %e the program's name, %p its process id.
-Result<void> init();
+WEFT_API Result<void> init();
 
 // Goes on recording after stop(), or after init with `start = false`.
 // Errors: kNotRunning (no init), kBusy (is recording).
 // Thread-safe. Cold.
-Result<void> start();
+WEFT_API Result<void> start();
 
 // Stops recording: when it returns, everything recorded before is on its way to
 // the file, and all sites are off. Spans that are still open are marked.
 // Errors: kNotRunning.
 // Thread-safe. Cold: waits for the drainer's last pass.
-Result<void> stop();
+WEFT_API Result<void> stop();
 
 // Stops and completes the output. Waits at most `timeout` for a slow disk.
 // Errors: kNotRunning, kTimeout (the output is cut, what was lost is counted).
 // Thread-safe. Cold.
-Result<void> shutdown(
+WEFT_API Result<void> shutdown(
     std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
 // Prepares the calling thread, so that none of its records meets a system call,
@@ -107,18 +108,18 @@ Result<void> shutdown(
 // record and starts small.
 // Errors: kNotRunning, kLimit (the memory bound leaves no ring).
 // Thread-safe. Cold.
-Result<void> thread_init(std::size_t ring_bytes = ~std::size_t{0});
+WEFT_API Result<void> thread_init(std::size_t ring_bytes = ~std::size_t{0});
 
 // Names the calling thread in the trace. The text is copied. Thread-safe. Cold.
-void set_thread_name(std::string_view name);
+WEFT_API void set_thread_name(std::string_view name);
 
 // Adds a key and value to the trace, such as the program's version. A key that
 // is set again takes the new value. Thread-safe. Cold.
-void set_metadata(std::string_view key, std::string_view value);
+WEFT_API void set_metadata(std::string_view key, std::string_view value);
 
 // Changes which categories are recorded, as InitOptions::categories.
 // Errors: kNotRunning. Thread-safe. Cold.
-Result<void> set_categories(std::string_view categories);
+WEFT_API Result<void> set_categories(std::string_view categories);
 
 }  // namespace weft
 

@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "weft/catalog.h"
+#include "weft/internal/api.h"
 #include "weft/ringbuf/platform.h"
 
 namespace weft::internal {
@@ -39,7 +40,7 @@ struct ModuleAnchorData;
 struct SiteData {
   std::atomic<std::uint8_t> state{kSiteUnregistered};
   SiteKind kind;
-  std::atomic<std::uint32_t> id{0};  // 0 until its first record
+  std::atomic<std::uint32_t> number{0};  // SiteId; 0 until its first record
   std::uint32_t line;
   const char* name;
   const char* category;
@@ -62,10 +63,10 @@ struct SiteData {
 };
 
 // Thread-safe. Cold: makes the site known; true when it is switched on.
-bool register_site(SiteData& site) noexcept;
+WEFT_API bool register_site(SiteData& site) noexcept;
 
 // Thread-safe. Cold: forgets all sites of a module that is being unloaded.
-void unlink_module(ModuleAnchorData& module) noexcept;
+WEFT_API void unlink_module(ModuleAnchorData& module) noexcept;
 
 WEFT_ALWAYS_INLINE bool SiteData::on() noexcept {
   // Relaxed: the byte is a switch, it publishes nothing.

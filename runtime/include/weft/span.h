@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "weft/argument.h"
+#include "weft/internal/api.h"
 #include "weft/internal/macros.h"
 #include "weft/internal/thread_state.h"
 #include "weft/internal/tick_counter.h"
@@ -58,14 +59,15 @@ struct OpenSpan {
 
 // Thread-safe. Warm. The ways around the fast path; each counts what it cannot
 // record. Spans go by value, so that one on the fast path stays in registers.
-OpenSpan begin_span(SiteData& site, StringId name, const Argument* arguments,
-                    std::size_t count) noexcept;
-void end_span(OpenSpan span) noexcept;
-void add_argument(OpenSpan span, const Argument& argument) noexcept;
-void add_failure(OpenSpan span, std::string_view reason) noexcept;
+WEFT_API OpenSpan begin_span(SiteData& site, StringId name,
+                             const Argument* arguments,
+                             std::size_t count) noexcept;
+WEFT_API void end_span(OpenSpan span) noexcept;
+WEFT_API void add_argument(OpenSpan span, const Argument& argument) noexcept;
+WEFT_API void add_failure(OpenSpan span, std::string_view reason) noexcept;
 
 // Thread-safe. Warm: copies new text, otherwise a hash and a lookup.
-StringId intern(std::string_view text) noexcept;
+WEFT_API StringId intern(std::string_view text) noexcept;
 
 WEFT_ALWAYS_INLINE void put_value(ringbuf::RingWriter& writer,
                                   std::uint32_t at,
@@ -92,10 +94,10 @@ WEFT_ALWAYS_INLINE OpenSpan begin_span_fast(SiteData& site,
     return begin_span(site, StringId::kNone, list, sizeof...(arguments));
   }
   ringbuf::RingWriter& writer = thread->writer;
-  const std::uint32_t id = site.id.load(std::memory_order_relaxed);
-  const OpenSpan span{pair_word(thread->index, id), writer.position()};
+  const std::uint32_t number = site.number.load(std::memory_order_relaxed);
+  const OpenSpan span{pair_word(thread->index, number), writer.position()};
   writer.put(0, head_word(RecordKind::kSpanBegin, 0, read_ticks()),
-             pair_word(0, id));
+             pair_word(0, number));
   [[maybe_unused]] std::uint32_t index = 0;
   ((put_value(writer, index + 1, arguments, index), ++index), ...);
   writer.publish(kSlots);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "weft/internal/api.h"
 #include "weft/record.h"
 
 namespace weft {
@@ -44,7 +45,7 @@ struct RuntimeStatus {
 };
 
 // Thread-safe. Cold.
-RuntimeStatus status();
+WEFT_API RuntimeStatus status();
 
 }  // namespace weft
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "weft/exporter.h"
+#include "weft/internal/api.h"
 #include "weft/result.h"
 #include "weft/session.h"
 
@@ -24,7 +25,7 @@ struct SubscriptionOptions {
 //
 // A record belongs to a subscription when its time lies in [start, stop) and
 // its category passes. Spans open at an edge are clipped and marked.
-class Subscription {
+class WEFT_API Subscription {
  public:
   Subscription() noexcept = default;
   Subscription(Subscription&&) noexcept;
@@ -49,8 +50,8 @@ class Subscription {
 // runtime's threads if they do not run.
 // Errors: kInvalidArgument, kOutOfMemory, kThreadFailed.
 // Thread-safe. Cold.
-Result<Subscription> subscribe(SubscriptionOptions options,
-                               std::shared_ptr<Exporter> exporter);
+WEFT_API Result<Subscription> subscribe(SubscriptionOptions options,
+                                        std::shared_ptr<Exporter> exporter);
 
 }  // namespace weft
 

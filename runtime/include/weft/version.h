@@ -7,10 +7,12 @@
 #define WEFT_VERSION_PATCH 0
 #define WEFT_VERSION "0.1.0"
 
+#include "weft/internal/api.h"
+
 namespace weft {
 
 // Of the library that runs; the macros are of the headers that were compiled.
-const char* version() noexcept;
+WEFT_API const char* version() noexcept;
 
 }  // namespace weft
 

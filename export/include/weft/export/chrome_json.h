@@ -22,6 +22,7 @@
 
 #include "weft/export/trace_reader.h"
 #include "weft/exporter.h"
+#include "weft/internal/api.h"
 #include "weft/result.h"
 
 namespace weft::exporters {
@@ -59,7 +60,7 @@ struct JsonFileReport {
 // Errors: kInvalidArgument  a limit is too small
 //         kIo               a file cannot be written; it is left as it is
 // Cold. One thread at a time.
-Result<std::vector<JsonFileReport>> convert_to_chrome_json(
+WEFT_API Result<std::vector<JsonFileReport>> convert_to_chrome_json(
     TraceReader& reader, const std::string& path,
     const ChromeJsonOptions& options = {});
 
@@ -75,14 +76,14 @@ struct JsonRepairReport {
 // thread, ends the document. Either path may end in ".gz".
 //
 // Errors: kIo, kCorrupt (not a file of weft's, or cut before its first event).
-Result<JsonRepairReport> repair_json(const std::string& from,
-                                     const std::string& to);
+WEFT_API Result<JsonRepairReport> repair_json(const std::string& from,
+                                              const std::string& to);
 
 // Writes records as they come; what weft_open_output() makes of ".json" and
 // ".json.gz". Spans that turn out not to nest are closed early on their thread
 // and shown whole as async spans, since it cannot read ahead. Empty on failure,
 // with the reason in `*error`.
-std::unique_ptr<Exporter> make_chrome_json_exporter(
+WEFT_API std::unique_ptr<Exporter> make_chrome_json_exporter(
     const OutputOptions& options, Error* error);
 
 }  // namespace weft::exporters

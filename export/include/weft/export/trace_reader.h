@@ -14,6 +14,7 @@
 #include "weft/clock_anchor.h"
 #include "weft/export/decoded_record.h"
 #include "weft/exporter.h"
+#include "weft/internal/api.h"
 #include "weft/result.h"
 
 namespace weft::exporters {
@@ -27,7 +28,7 @@ struct TraceProblem {
 
 // What a file says of itself and of everything in it. Names and threads are
 // those known at the end of the file.
-struct TraceInfo {
+struct WEFT_API TraceInfo {
   std::uint32_t format_version = 0;
   ProcessInfo process;
   SubscriptionInfo subscription;
@@ -49,8 +50,8 @@ struct TraceInfo {
   std::vector<Loss> losses;
   std::vector<TraceProblem> problems;      // found by open(); more by check()
 
-  std::string_view text(StringId id) const noexcept;  // "" if unknown
-  const SiteInfo& site(SiteId id) const noexcept;     // sites[0] if unknown
+  std::string_view text(StringId number) const noexcept;  // "" if unknown
+  const SiteInfo& site(SiteId number) const noexcept;     // sites[0] if unknown
   // The name a record shows: its dynamic one, else its site's.
   std::string_view name_of(const DecodedRecord& record) const noexcept;
 };
@@ -66,7 +67,7 @@ struct TraceInfo {
 // interleaved by blocks. Never trusts a byte: any input ends in records,
 // problems, or an error, in time and memory proportional to its size.
 // One thread at a time. Cold.
-class TraceReader {
+class WEFT_API TraceReader {
  public:
   // Reads headers, definitions and anchors of all blocks; not the records.
   // A cut file is no error: it reads up to its last whole block, and
@@ -103,14 +104,14 @@ class TraceReader {
 // Everything that is wrong with a file: checksums, sizes, order of time and of
 // positions per thread, gaps that no loss explains, ids never defined, accounts
 // that do not add up. Empty: it is whole and consistent. Reads all of it.
-std::vector<TraceProblem> check_trace(TraceReader& reader);
+WEFT_API std::vector<TraceProblem> check_trace(TraceReader& reader);
 
 // Writes what is whole in `from` to `to` as a complete file, and returns how
 // many records that is. What is missing is told in the new file's accounts.
 // Errors: kIo, kCorrupt (nothing of it could be used), kUnsupported,
 //         kInvalidArgument (`from` and `to` are one file).
-Result<std::uint64_t> repair_trace(const std::string& from,
-                                   const std::string& to);
+WEFT_API Result<std::uint64_t> repair_trace(const std::string& from,
+                                            const std::string& to);
 
 }  // namespace weft::exporters
 

@@ -26,12 +26,13 @@
 #include <limits>
 #include <vector>
 
+#include "weft/internal/api.h"
 #include "weft/internal/tick_scale.h"
 #include "weft/record.h"
 
 namespace weft::internal {
 
-class AnchoredLine {
+class WEFT_API AnchoredLine {
  public:
   static constexpr std::int64_t kNoBound =
       std::numeric_limits<std::int64_t>::max();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "weft/internal/api.h"
 #include "weft/record.h"
 #include "weft/ringbuf/cache_line.h"
 #include "weft/ringbuf/spsc_ring.h"
@@ -34,7 +35,8 @@ struct alignas(ringbuf::kCacheLine) ThreadState {
 #define WEFT_TLS_MODEL __attribute__((tls_model("initial-exec")))
 #endif
 extern "C" {
-extern __thread weft::internal::ThreadState* weft_thread_state WEFT_TLS_MODEL;
+extern WEFT_API __thread weft::internal::ThreadState* weft_thread_state
+    WEFT_TLS_MODEL;
 }
 
 #endif  // WEFT_INTERNAL_THREAD_STATE_H_
