@@ -7,7 +7,6 @@
 #include <zlib.h>
 
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -79,8 +78,7 @@ JsonOutput::~JsonOutput() {
 
 void JsonOutput::append(std::string_view text) {
   char* to = room(text.size());
-  std::memcpy(to, text.data(), text.size());
-  take(to + text.size());
+  take(to + text.copy(to, text.size()));
 }
 
 void JsonOutput::make_room(std::size_t bytes) {

@@ -2,7 +2,6 @@
 #include "chrome_json_writer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -32,8 +31,7 @@ std::int64_t difference(std::int64_t a, std::int64_t b) noexcept {
 }
 
 char* copy(char* to, std::string_view text) noexcept {
-  std::memcpy(to, text.data(), text.size());
-  return to + text.size();
+  return to + text.copy(to, text.size());
 }
 
 }  // namespace
@@ -52,7 +50,11 @@ void ChromeJsonWriter::start(JsonOutput* output) {
   if (pid_ == 0 || pid_ > kMaxId) pid_ = 1;
   base_ns_ = line_.to_ns(info_.subscription.start_tick);
   begin_file(output);
-  for (const Loss& loss : info_.losses) lose(loss);
+  std::vector<Loss> losses = info_.losses;  // sorted, each goes to the end
+  std::stable_sort(losses.begin(), losses.end(), [](auto& a, auto& b) {
+    return a.position < b.position;
+  });
+  for (const Loss& loss : losses) lose(loss);
 }
 
 void ChromeJsonWriter::begin_file(JsonOutput* output) {

@@ -186,7 +186,8 @@ void ChromeJsonWriter::pass_loss(Track& track, const Loss& loss) {
   if (!track.started) start_track(track, latest_ns_);
   flush_held(track);
   SpanStack& stack = track.stack;
-  for (std::size_t i = 0; i < stack.depth(); ++i)
+  // Below one that is marked all are.
+  for (std::size_t i = stack.depth(); i-- > 0 && !stack[i].incomplete;)
     mark(stack[i], &OpenSpan::incomplete, "incomplete");
   const bool all = fates_ == nullptr && may_lose_ends(loss.reason);
   while (!stack.empty() && (all || stack.top().never_ends))
