@@ -113,7 +113,8 @@ std::string facts_json(const std::string& path, const TraceFacts& facts,
   json.open_object("categories");
   std::set<StringId> categories;
   for (const SiteInfo& site : info.sites)
-    if (site.number != SiteId::kNone && categories.insert(site.category).second)
+    if (site.number != SiteId::kNone &&
+        categories.insert(site.category).second)
       json.member(info.text(site.category), facts.of_category(site.category));
   json.close();
   // Pairs, since a key that was set again is there again.

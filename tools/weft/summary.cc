@@ -33,7 +33,8 @@ bool add_category(const exporters::TraceInfo& info, const std::string& name,
                   SummaryFilter* filter) {
   bool is_known = false;
   for (const SiteInfo& site : info.sites) {
-    if (site.number == SiteId::kNone || info.text(site.category) != name) continue;
+    if (site.number == SiteId::kNone || info.text(site.category) != name)
+      continue;
     filter->categories.insert(static_cast<std::uint32_t>(site.category));
     is_known = true;
   }
