@@ -132,9 +132,7 @@ void ChromeRows::add_complete(ChromeEvent event) {
     return;
   }
   ++statistics_.complete_events;
-  __builtin_add_overflow(statistics_.total_complete_time_ns,
-                         *event.duration_ns,
-                         &statistics_.total_complete_time_ns);
+  add_wrapping(statistics_.total_complete_time_ns, *event.duration_ns);
   if (event.category == "Trace") {
     ++profiler_spans_;
   } else if (is_device_work(event) || is_device_annotation(event)) {
@@ -299,7 +297,7 @@ ChromeImport ChromeRows::finish() {
   link_device_work();
   move_to_zero();
   const bool has_memory = !memory_.empty();
-  for (RawEvent& record : memory_) record.start_ns -= statistics_.first_ns;
+  for (RawEvent& record : memory_) subtract_wrapping(record.start_ns, statistics_.first_ns);
   charge_memory();
   std::stable_sort(rows_.begin(), rows_.end(),
                    [](const FunctionEvent& a, const FunctionEvent& b) {

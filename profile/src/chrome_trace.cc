@@ -17,6 +17,7 @@
 #include "json_text.h"
 #include "output_file.h"
 #include "weft/profile/event_list.h"
+#include "weft/profile/forward_backward_links.h"
 #include "weft/profile/reference.h"
 
 namespace weft {
@@ -192,6 +193,7 @@ class CompleteTraceWriter {
       if (!event.is_host()) device_rows_.insert(row_of(event));
     }
     for (const FunctionEvent& event : list_) write_event(event);
+    write_forward_backward_links();
     out_ << "\n]}\n";
   }
 
@@ -274,9 +276,9 @@ class CompleteTraceWriter {
   }
 
   void write_instant(const FunctionEvent& event, Track track) {
-    std::string args =
-        fmt::format("\"Bytes\":{}", event.memory.cpu_bytes +
-                                        event.memory.device_bytes.sum());
+    std::int64_t bytes = event.memory.cpu_bytes;
+    add_wrapping(bytes, event.memory.device_bytes.sum());
+    std::string args = fmt::format("\"Bytes\":{}", bytes);
     if (event.requested_bytes != 0) {
       args += fmt::format(",\"Requested\":{}", event.requested_bytes);
     }
@@ -300,14 +302,30 @@ class CompleteTraceWriter {
       slice("kernel", kernel.name, to, *kernel.start_ns, kernel.duration_ns,
             "");
     }
+    arrow("ac2g", from, event.start_ns, to, *kernel.start_ns);
+  }
+
+  void write_forward_backward_links() {
+    for (const auto& [forward, backward] :
+         forward_backward_links(list_.events())) {
+      const FunctionEvent& from = list_[forward];
+      const FunctionEvent& to = list_[backward];
+      arrow("fwdbwd", tracks_.host(from), from.start_ns, tracks_.host(to),
+            to.start_ns);
+    }
+  }
+
+  void arrow(std::string_view category, Track from, std::int64_t from_ns,
+             Track to, std::int64_t to_ns) {
     const std::uint64_t id = next_id_++;
     elements_.add(fmt::format(
-        R"({{"ph":"s","cat":"ac2g","name":"ac2g","id":{},"pid":{},"tid":{},"ts":{}}})",
-        id, from.pid, from.tid, json_microseconds(event.start_ns)));
+        R"({{"ph":"s","cat":"{0}","name":"{0}","id":{1},"pid":{2},"tid":{3},)"
+        R"("ts":{4}}})",
+        category, id, from.pid, from.tid, json_microseconds(from_ns)));
     elements_.add(fmt::format(
-        R"({{"ph":"f","bp":"e","cat":"ac2g","name":"ac2g","id":{},"pid":{},"tid":{},)"
-        R"("ts":{}}})",
-        id, to.pid, to.tid, json_microseconds(*kernel.start_ns)));
+        R"({{"ph":"f","bp":"e","cat":"{0}","name":"{0}","id":{1},"pid":{2},)"
+        R"("tid":{3},"ts":{4}}})",
+        category, id, to.pid, to.tid, json_microseconds(to_ns)));
   }
 
   std::ostream& out_;

@@ -46,7 +46,7 @@ EventList::EventList(std::vector<FunctionEvent> events,
 std::int64_t EventList::self_cpu_time_total_ns() const noexcept {
   std::int64_t total = 0;
   for (const FunctionEvent& event : events_) {
-    total += event.self_cpu_time_total_ns;
+    add_wrapping(total, event.self_cpu_time_total_ns);
   }
   return total;
 }

@@ -251,14 +251,15 @@ void derive_metrics(std::vector<FunctionEvent>& events, Rules rules,
     PerFamily own;
     for (const Kernel& kernel : event.kernels) {
       if (const auto family = column_of(kernel.device, rules, custom_device)) {
-        own[*family] += kernel.duration_ns;
+        add_wrapping(own[*family], kernel.duration_ns);
       }
     }
     event.self_cpu_time_total_ns = event.cpu_time_total_ns;
     event.self_memory = event.memory;
     PerFamily of_children;
     for (const std::size_t child : event.children) {
-      event.self_cpu_time_total_ns -= events[child].cpu_time_total_ns;
+      subtract_wrapping(event.self_cpu_time_total_ns,
+                        events[child].cpu_time_total_ns);
       event.self_memory -= events[child].memory;
       of_children += events[child].device_time_total_ns;
     }

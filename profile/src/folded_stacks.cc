@@ -79,7 +79,7 @@ void EventList::write_stacks(std::ostream& out,
     if (event.stack.empty()) continue;
     const std::int64_t ns = metric_ns(event, options.metric);
     if (options.aggregate) {
-      sums_ns[folded(event, options.with_leaf)] += ns;
+      add_wrapping(sums_ns[folded(event, options.with_leaf)], ns);
     } else if (ns >= kNsPerUs) {
       out << folded(event, options.with_leaf) << ' ' << ns / kNsPerUs << '\n';
     }

@@ -36,12 +36,12 @@ void describe(FunctionEventAvg& average, const FunctionEvent& event) {
 void add(FunctionEventAvg& average, const FunctionEvent& event,
          Totals totals) {
   if (totals == Totals::kCount) {
-    average.cpu_time_total_ns += event.cpu_time_total_ns;
+    add_wrapping(average.cpu_time_total_ns, event.cpu_time_total_ns);
     average.device_time_total_ns += event.device_time_total_ns;
     average.memory += event.memory;
   }
   average.flops = saturating_add(average.flops, event.flops.value_or(0));
-  average.self_cpu_time_total_ns += event.self_cpu_time_total_ns;
+  add_wrapping(average.self_cpu_time_total_ns, event.self_cpu_time_total_ns);
   average.self_device_time_total_ns += event.self_device_time_total_ns;
   average.self_memory += event.self_memory;
   ++average.count;
@@ -49,8 +49,8 @@ void add(FunctionEventAvg& average, const FunctionEvent& event,
 }
 
 void add(FunctionEventAvg& average, const FunctionEventAvg& other) {
-  average.cpu_time_total_ns += other.cpu_time_total_ns;
-  average.self_cpu_time_total_ns += other.self_cpu_time_total_ns;
+  add_wrapping(average.cpu_time_total_ns, other.cpu_time_total_ns);
+  add_wrapping(average.self_cpu_time_total_ns, other.self_cpu_time_total_ns);
   average.device_time_total_ns += other.device_time_total_ns;
   average.self_device_time_total_ns += other.self_device_time_total_ns;
   average.memory += other.memory;
@@ -199,7 +199,7 @@ FunctionEventAvg KeyAverages::total_average() const {
 std::int64_t KeyAverages::self_cpu_time_total_ns() const noexcept {
   std::int64_t total = 0;
   for (const FunctionEventAvg& row : rows_) {
-    total += row.self_cpu_time_total_ns;
+    add_wrapping(total, row.self_cpu_time_total_ns);
   }
   return total;
 }

@@ -153,9 +153,9 @@ class Importer {
       first = std::min(first, event.start_ns);
     }
     for (FunctionEvent& event : events_) {
-      event.start_ns -= first;
-      event.end_ns -= first;
-      for (Kernel& kernel : event.kernels) *kernel.start_ns -= first;
+      subtract_wrapping(event.start_ns, first);
+      subtract_wrapping(event.end_ns, first);
+      for (Kernel& kernel : event.kernels) subtract_wrapping(*kernel.start_ns, first);
     }
     return first;
   }

@@ -90,8 +90,10 @@ Result<void> add_kernels(Range& range, const NvprofTables& tables,
                          std::to_string(kLaunchKernel)};
       }
       const NvprofKernel& work = *kernel->second;
+      std::int64_t elapsed = work.end_ns;
+      subtract_wrapping(elapsed, work.start_ns);
       std::int64_t duration_ns = 0;
-      if (!as_microseconds(work.end_ns - work.start_ns, duration_ns)) {
+      if (!as_microseconds(elapsed, duration_ns)) {
         return too_late(work.end_ns);
       }
       range.event.kernels.push_back({std::to_string(work.name),

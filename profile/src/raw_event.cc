@@ -44,7 +44,7 @@ class RawEventParser {
     if (record.name == kMemoryRecord || record.name == kOutOfMemoryRecord) {
       auto& records = record.name == kMemoryRecord ? memory_ : out_of_memory_;
       records.push_back(record);
-      records.back().start_ns -= options_.trace_start_ns;
+      subtract_wrapping(records.back().start_ns, options_.trace_start_ns);
       return;
     }
     if (hidden_.count(record.name) != 0) return;
@@ -54,8 +54,10 @@ class RawEventParser {
     event.name = row_name_of(*event.trace_name);
     event.thread = record.thread;
     event.fwd_thread = record.fwd_thread;
-    event.start_ns = record.start_ns - options_.trace_start_ns;
-    event.end_ns = record.end_ns - options_.trace_start_ns;
+    event.start_ns = record.start_ns;
+    event.end_ns = record.end_ns;
+    subtract_wrapping(event.start_ns, options_.trace_start_ns);
+    subtract_wrapping(event.end_ns, options_.trace_start_ns);
     event.sequence_nr = record.sequence_nr;
     event.scope = record.scope;
     event.device = record.device;

@@ -22,7 +22,9 @@ constexpr std::array kFamilies = {DeviceFamily::kCuda, DeviceFamily::kXpu,
 
 std::int64_t self_cpu_sum(const std::vector<TableRow>& rows) {
   std::int64_t sum = 0;
-  for (const TableRow& row : rows) sum += row.self_cpu_time_total_ns;
+  for (const TableRow& row : rows) {
+    add_wrapping(sum, row.self_cpu_time_total_ns);
+  }
   return sum;
 }
 

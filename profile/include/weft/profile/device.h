@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "weft/profile/wrapping_sum.h"
+
 namespace weft {
 
 // kCpu, kMkldnn and kIdeep are the host's memory; only kCpu is a host row.
@@ -57,16 +59,20 @@ class PerFamily {
     return values_[static_cast<std::size_t>(family)];
   }
   PerFamily& operator+=(const PerFamily& other) noexcept {
-    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] += other.values_[i];
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      add_wrapping(values_[i], other.values_[i]);
+    }
     return *this;
   }
   PerFamily& operator-=(const PerFamily& other) noexcept {
-    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] -= other.values_[i];
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      subtract_wrapping(values_[i], other.values_[i]);
+    }
     return *this;
   }
   std::int64_t sum() const noexcept {
     std::int64_t total = 0;
-    for (const std::int64_t value : values_) total += value;
+    for (const std::int64_t value : values_) add_wrapping(total, value);
     return total;
   }
 

@@ -51,12 +51,12 @@ struct MemoryUsage {
   PerFamily device_bytes;
 
   MemoryUsage& operator+=(const MemoryUsage& other) noexcept {
-    cpu_bytes += other.cpu_bytes;
+    add_wrapping(cpu_bytes, other.cpu_bytes);
     device_bytes += other.device_bytes;
     return *this;
   }
   MemoryUsage& operator-=(const MemoryUsage& other) noexcept {
-    cpu_bytes -= other.cpu_bytes;
+    subtract_wrapping(cpu_bytes, other.cpu_bytes);
     device_bytes -= other.device_bytes;
     return *this;
   }
@@ -107,7 +107,11 @@ struct FunctionEvent {
   bool is_host() const noexcept { return device == DeviceType::kCpu; }
   // A point in time that no range may be merged away for: memory rows.
   bool is_instant() const noexcept { return !trace_name.has_value(); }
-  std::int64_t duration_ns() const noexcept { return end_ns - start_ns; }
+  std::int64_t duration_ns() const noexcept {
+    std::int64_t duration = end_ns;
+    subtract_wrapping(duration, start_ns);
+    return duration;
+  }
 };
 
 }  // namespace weft
