@@ -148,8 +148,8 @@ struct ChromeEventParser::State {
       return std::nullopt;
     }
     ChromeEvent event;
-    const auto error = for_each_member(
-        object, [&](std::string_view key, json::value value) {
+    const auto error =
+        for_each_member(object, [&](std::string_view key, json::value value) {
           return read_member(key, value, event);
         });
     if (error != simdjson::SUCCESS) return std::nullopt;

@@ -40,8 +40,8 @@ class ChromeEventParser {
   ChromeEventParser(const ChromeEventParser&) = delete;
   ChromeEventParser& operator=(const ChromeEventParser&) = delete;
 
-  // None if `text` is not a JSON object. Small sins, such as bytes that JSON does
-  // not allow in strings, are repaired.
+  // None if `text` is not a JSON object. Small sins, such as bytes that JSON
+  // does not allow in strings, are repaired.
   std::optional<ChromeEvent> parse(const std::string& text);
 
  private:

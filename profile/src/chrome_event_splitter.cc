@@ -89,7 +89,8 @@ Result<bool> ChromeEventSplitter::read_value() {
     }
     const bool closes = byte == '}' || byte == ']';
     // The end of a number or word, which belongs to what is around it.
-    if (depth == 0 && (closes || byte == ',' || byte == ':' || is_space(byte))) {
+    if (depth == 0 &&
+        (closes || byte == ',' || byte == ':' || is_space(byte))) {
       break;
     }
     if (!keep(reader_.get())) break;

@@ -58,9 +58,9 @@ class Importer {
                            splitter_.offset());
       }
       if (count == options_.max_events) {
-        return Error{ErrorCode::kLimit,
-                     fmt::format("more than {} events, the limit",
-                                 options_.max_events)};
+        return Error{
+            ErrorCode::kLimit,
+            fmt::format("more than {} events, the limit", options_.max_events)};
       }
       if (*next == ChromeEventSplitter::Next::kOther) {
         ++others_;

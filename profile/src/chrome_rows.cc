@@ -27,8 +27,8 @@ bool ends_with(std::string_view text, std::string_view suffix) {
 
 // A range or a wait drawn on a device row: not work of its own.
 bool is_device_annotation(const ChromeEvent& event) {
-  return is_any_of(event.category, {"gpu_user_annotation", "cuda_sync",
-                                    "cuda_profiler_range"});
+  return is_any_of(event.category,
+                   {"gpu_user_annotation", "cuda_sync", "cuda_profiler_range"});
 }
 
 bool is_device_work(const ChromeEvent& event) {
@@ -106,8 +106,8 @@ void ChromeRows::add(ChromeEvent event) {
   } else if (phase == "i" || phase == "I") {
     if (event.name == kMemoryRecord) add_memory(event);
   } else if (phase == "s") {
-    flow_starts_.insert_or_assign(
-        flow_key(event), FlowEnd{thread_of(event), *event.start_ns});
+    flow_starts_.insert_or_assign(flow_key(event),
+                                  FlowEnd{thread_of(event), *event.start_ns});
   } else if (phase == "f") {
     flow_ends_.insert_or_assign({thread_of(event), *event.start_ns},
                                 flow_key(event));
@@ -116,9 +116,8 @@ void ChromeRows::add(ChromeEvent event) {
     const Side side =
         is_any_of(phase, {"B", "b", "S"}) ? Side::kBegin : Side::kEnd;
     Pairing& halves = on_thread ? thread_halves_ : async_halves_;
-    std::string key = on_thread
-                          ? event.pid + '\0' + event.tid
-                          : flow_key(event) + '\0' + event.name;
+    std::string key = on_thread ? event.pid + '\0' + event.tid
+                                : flow_key(event) + '\0' + event.name;
     if (event.id.compare(0, 6, "local ") == 0) key += '\0' + event.pid;
     const std::int64_t at_ns = *event.start_ns;
     halves[std::move(key)].push_back({side, at_ns, std::move(event)});
@@ -168,8 +167,7 @@ FunctionEvent& ChromeRows::add_host_row(const ChromeEvent& event,
   return row;
 }
 
-void ChromeRows::add_device_row(const ChromeEvent& event,
-                                std::int64_t end_ns) {
+void ChromeRows::add_device_row(const ChromeEvent& event, std::int64_t end_ns) {
   FunctionEvent& row = add_host_row(event, end_ns);
   row.device = DeviceType::kCuda;
   constexpr std::int64_t kMostDevices = 1 << 16;
@@ -297,7 +295,8 @@ ChromeImport ChromeRows::finish() {
   link_device_work();
   move_to_zero();
   const bool has_memory = !memory_.empty();
-  for (RawEvent& record : memory_) subtract_wrapping(record.start_ns, statistics_.first_ns);
+  for (RawEvent& record : memory_)
+    subtract_wrapping(record.start_ns, statistics_.first_ns);
   charge_memory();
   std::stable_sort(rows_.begin(), rows_.end(),
                    [](const FunctionEvent& a, const FunctionEvent& b) {

@@ -64,7 +64,7 @@ class ChromeRows {
   std::vector<ChromeThread> threads_;
   Pairing thread_halves_;
   Pairing async_halves_;
-  std::unordered_map<std::string, std::size_t> call_of_;  // by correlation
+  std::unordered_map<std::string, std::size_t> call_of_;       // by correlation
   std::unordered_map<std::string, std::size_t> operation_of_;  // by external id
   std::map<std::string, FlowEnd> flow_starts_;                 // by (cat, id)
   std::map<std::pair<std::int64_t, std::int64_t>, std::string>

@@ -75,10 +75,10 @@ void write_reference_list(std::ostream& out, const EventList& list) {
   std::uint64_t arrow = 0;
   for (const FunctionEvent& event : list) {
     if (!event.trace_name) continue;
-    const std::string tid =
-        event.is_remote ? fmt::format("\" node_id:{}, thread_id:{} \"",
-                                      event.node_id, event.thread)
-                        : std::to_string(event.thread);
+    const std::string tid = event.is_remote
+                                ? fmt::format("\" node_id:{}, thread_id:{} \"",
+                                              event.node_id, event.thread)
+                                : std::to_string(event.thread);
     elements.add(array_slice(*event.trace_name, event.start_ns,
                              event.duration_ns(), tid, kHostFunctions));
     for (std::size_t i = 0; i < event.kernels.size(); ++i) {
@@ -106,9 +106,8 @@ void write_reference_2017(std::ostream& out, const EventList& list) {
                                event.thread, kHostFunctions, arrow, "cuda"));
       elements.add(array_arrow(kernel.name, 'f', *kernel.start_ns, event.thread,
                                kDeviceFunctions, arrow, "cuda"));
-      elements.add(array_slice(event.name, *kernel.start_ns,
-                               kernel.duration_ns, std::to_string(event.thread),
-                               kDeviceFunctions));
+      elements.add(array_slice(event.name, *kernel.start_ns, kernel.duration_ns,
+                               std::to_string(event.thread), kDeviceFunctions));
       ++arrow;
     }
   }
@@ -138,9 +137,8 @@ class TrackTable {
   // the work below them without nesting.
   Track device(DeviceType type, int index, std::int64_t stream,
                bool annotation) {
-    const auto pid =
-        process({static_cast<int>(type), index},
-                fmt::format("{} {}", device_name(type), index));
+    const auto pid = process({static_cast<int>(type), index},
+                             fmt::format("{} {}", device_name(type), index));
     if (!annotation) return {pid, stream};
     constexpr std::int64_t kAnnotationRow = 1'000'000;
     return {pid, stream + kAnnotationRow};
@@ -219,12 +217,13 @@ class CompleteTraceWriter {
     } else if (event.is_async || event.overlaps) {
       write_async(event, track);
     } else {
-      slice(event.scope == RecordScope::kUserScope ? "user_annotation"
-                                                   : "cpu_op",
-            *event.trace_name, track, event.start_ns, event.duration_ns(),
-            arguments(event));
+      slice(
+          event.scope == RecordScope::kUserScope ? "user_annotation" : "cpu_op",
+          *event.trace_name, track, event.start_ns, event.duration_ns(),
+          arguments(event));
     }
-    for (const Kernel& kernel : event.kernels) write_launch(event, track, kernel);
+    for (const Kernel& kernel : event.kernels)
+      write_launch(event, track, kernel);
   }
 
   static std::string arguments(const FunctionEvent& event) {
@@ -356,10 +355,9 @@ Result<void> EventList::export_chrome_trace(const std::string& path,
 }
 
 Result<std::string> reference::chrome_trace(const EventList& list) {
-  const bool nothing_to_write =
-      std::none_of(list.begin(), list.end(), [](const FunctionEvent& event) {
-        return event.trace_name.has_value();
-      });
+  const bool nothing_to_write = std::none_of(
+      list.begin(), list.end(),
+      [](const FunctionEvent& event) { return event.trace_name.has_value(); });
   if (!list.empty() && nothing_to_write) {
     return Error{ErrorCode::kUnsupported,
                  "the reference fails to write a list of memory rows alone"};

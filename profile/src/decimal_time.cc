@@ -85,7 +85,8 @@ std::optional<std::int64_t> decimal_us_to_ns(std::string_view text) noexcept {
   if (before >= 0 && static_cast<std::size_t>(before) < count) {
     const auto first = static_cast<std::size_t>(before);
     bool rest = false;
-    for (std::size_t i = first + 1; i < count; ++i) rest = rest || digit(i) != 0;
+    for (std::size_t i = first + 1; i < count; ++i)
+      rest = rest || digit(i) != 0;
     const int tenth = digit(first);
     if (tenth > 5 || (tenth == 5 && (rest || ns % 2 == 1))) ++ns;
   }

@@ -35,8 +35,7 @@ EventList::EventList(std::vector<FunctionEvent> events,
   if (options_.build_tree) {
     statistics_.partial_overlaps = profile::link_parents(events_, rules);
     if (options_.remove_duplicates) {
-      statistics_.merged_duplicates =
-          profile::merge_duplicates(events_, rules);
+      statistics_.merged_duplicates = profile::merge_duplicates(events_, rules);
     }
     profile::inherit_forward_stacks(events_, rules);
   }

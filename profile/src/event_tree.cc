@@ -23,14 +23,13 @@ std::vector<std::vector<std::size_t>> groups_of(
   }
   // The reference sorts by thread only, so that interleaved nodes split a
   // group.
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) {
-                     const FunctionEvent& x = events[a];
-                     const FunctionEvent& y = events[b];
-                     if (rules == Rules::kReference) return x.thread < y.thread;
-                     return std::tie(x.thread, x.node_id) <
-                            std::tie(y.thread, y.node_id);
-                   });
+  std::stable_sort(
+      order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const FunctionEvent& x = events[a];
+        const FunctionEvent& y = events[b];
+        if (rules == Rules::kReference) return x.thread < y.thread;
+        return std::tie(x.thread, x.node_id) < std::tie(y.thread, y.node_id);
+      });
   std::vector<std::vector<std::size_t>> groups;
   for (const std::size_t i : order) {
     if (groups.empty() ||

@@ -67,9 +67,9 @@ Result<StackMetric> parse_stack_metric(std::string_view name) {
   for (const auto& [known, metric] : kNames) {
     if (known == name) return metric;
   }
-  return Error{ErrorCode::kInvalidArgument,
-               "no stack metric is called \"" + std::string(name) +
-                   "\"; try self_cpu_time_total"};
+  return Error{ErrorCode::kInvalidArgument, "no stack metric is called \"" +
+                                                std::string(name) +
+                                                "\"; try self_cpu_time_total"};
 }
 
 void EventList::write_stacks(std::ostream& out,

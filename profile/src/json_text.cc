@@ -127,8 +127,7 @@ std::string json_microseconds(std::int64_t ns) {
   // Unsigned: the smallest integer has no positive counterpart.
   const std::uint64_t size = negative ? 0 - static_cast<std::uint64_t>(ns)
                                       : static_cast<std::uint64_t>(ns);
-  std::string text =
-      fmt::format("{}{}", negative ? "-" : "", size / 1000);
+  std::string text = fmt::format("{}{}", negative ? "-" : "", size / 1000);
   if (size % 1000 == 0) return text;
   text += fmt::format(".{:03}", size % 1000);
   text.erase(text.find_last_not_of('0') + 1);

@@ -12,9 +12,9 @@ namespace weft::profile {
 // is not becomes U+FFFD.
 std::string json_string(std::string_view text);
 
-// JSON text without what tools write that JSON does not allow: bytes and escapes
-// in strings are escaped or replaced by U+FFFD, commas before a closing bracket
-// are left out.
+// JSON text without what tools write that JSON does not allow: bytes and
+// escapes in strings are escaped or replaced by U+FFFD, commas before a closing
+// bracket are left out.
 std::string repaired_json(std::string_view json);
 
 // Microseconds as a JSON number, exact, without needless zeros: 1500 ns is

@@ -33,8 +33,7 @@ void describe(FunctionEventAvg& average, const FunctionEvent& event) {
   average.stack = event.stack;
 }
 
-void add(FunctionEventAvg& average, const FunctionEvent& event,
-         Totals totals) {
+void add(FunctionEventAvg& average, const FunctionEvent& event, Totals totals) {
   if (totals == Totals::kCount) {
     add_wrapping(average.cpu_time_total_ns, event.cpu_time_total_ns);
     average.device_time_total_ns += event.device_time_total_ns;

@@ -28,9 +28,10 @@ std::vector<bool> attribute_by_time(std::vector<FunctionEvent>& events,
   std::vector<bool> taken(records.size(), false);
   for (FunctionEvent& event : events) {
     if (!event.is_host()) continue;
-    auto record = std::lower_bound(
-        order.begin(), order.end(), event.start_ns,
-        [&](std::size_t i, std::int64_t ns) { return records[i].start_ns < ns; });
+    auto record = std::lower_bound(order.begin(), order.end(), event.start_ns,
+                                   [&](std::size_t i, std::int64_t ns) {
+                                     return records[i].start_ns < ns;
+                                   });
     for (; record != order.end() && records[*record].start_ns <= event.end_ns;
          ++record) {
       event.memory += usage_of(records[*record], Rules::kReference);
@@ -69,8 +70,7 @@ class OpenRanges {
 
   // The innermost range with start <= at < end. Times must not go back.
   std::size_t innermost(std::int64_t at_ns) {
-    for (; next_ < ranges_.size() &&
-           events_[ranges_[next_]].start_ns <= at_ns;
+    for (; next_ < ranges_.size() && events_[ranges_[next_]].start_ns <= at_ns;
          ++next_) {
       open_.push_back(ranges_[next_]);
     }

@@ -137,9 +137,9 @@ class Importer {
         ++kernels_without_call_;
       } else if (const std::size_t range = range_around(ranges, *call->second);
                  range != kNoEvent) {
-        events_[range].kernels.push_back(
-            {event.name, event.device, event.device_index, event.stream,
-             event.duration_ns(), event.start_ns});
+        events_[range].kernels.push_back({event.name, event.device,
+                                          event.device_index, event.stream,
+                                          event.duration_ns(), event.start_ns});
       }
       work.push_back(std::move(event));
     }
@@ -155,7 +155,8 @@ class Importer {
     for (FunctionEvent& event : events_) {
       subtract_wrapping(event.start_ns, first);
       subtract_wrapping(event.end_ns, first);
-      for (Kernel& kernel : event.kernels) subtract_wrapping(*kernel.start_ns, first);
+      for (Kernel& kernel : event.kernels)
+        subtract_wrapping(*kernel.start_ns, first);
     }
     return first;
   }

@@ -25,7 +25,9 @@ struct CloseDatabase {
   void operator()(sqlite3* database) const { sqlite3_close(database); }
 };
 struct FinishStatement {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  void operator()(sqlite3_stmt* statement) const {
+    sqlite3_finalize(statement);
+  }
 };
 using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 using Statement = std::unique_ptr<sqlite3_stmt, FinishStatement>;
@@ -166,9 +168,12 @@ constexpr std::size_t kObjectBytes = 8;
 NvprofMarker marker_of(const Row& row) {
   constexpr std::int64_t kFlagInstant = 1;
   constexpr std::int64_t kObjectThread = 2;
-  NvprofMarker marker{row.integer(0), row.integer(1), row.integer(2),
-                      false,          {},             row.integer(3) ==
-                                                          kFlagInstant};
+  NvprofMarker marker{row.integer(0),
+                      row.integer(1),
+                      row.integer(2),
+                      false,
+                      {},
+                      row.integer(3) == kFlagInstant};
   const std::string_view object = row.bytes(5);
   if (row.integer(4) == kObjectThread && object.size() >= kObjectBytes) {
     marker.has_thread = true;
@@ -190,25 +195,24 @@ NvprofCall call_of(const Row& row) {
 
 Result<void> read_all(Reader& reader, NvprofTables& tables) {
   const std::vector<ColumnName> call_columns = {
-      {"_id_", true},          {"cbid", true},      {"start", true},
-      {"end", true},           {"correlationId", true},
-      {"processId", false},    {"threadId", false},
+      {"_id_", true},      {"cbid", true},          {"start", true},
+      {"end", true},       {"correlationId", true}, {"processId", false},
+      {"threadId", false},
   };
   Result<void> done = reader.read(
       "StringTable", {{"_id_", true}, {"value", true}}, [&](const Row& row) {
         tables.strings.insert_or_assign(row.integer(0), row.bytes(1));
       });
   if (!done.ok()) return done;
-  done = reader.read("CUPTI_ACTIVITY_KIND_MARKER",
-                     {{"id", true},
-                      {"name", true},
-                      {"timestamp", true},
-                      {"flags", false},
-                      {"objectKind", false},
-                      {"objectId", false}},
-                     [&](const Row& row) {
-                       tables.markers.push_back(marker_of(row));
-                     });
+  done = reader.read(
+      "CUPTI_ACTIVITY_KIND_MARKER",
+      {{"id", true},
+       {"name", true},
+       {"timestamp", true},
+       {"flags", false},
+       {"objectKind", false},
+       {"objectId", false}},
+      [&](const Row& row) { tables.markers.push_back(marker_of(row)); });
   if (!done.ok()) return done;
   done = reader.read(
       "CUPTI_ACTIVITY_KIND_RUNTIME", call_columns,
@@ -264,9 +268,9 @@ Result<Database> open(const std::string& path) {
       sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
   Database database(raw);
   if (status != SQLITE_OK || !database) {
-    return Error{ErrorCode::kIo, "cannot open " + path + ": " +
-                                     (raw ? sqlite3_errmsg(raw)
-                                          : sqlite3_errstr(status))};
+    return Error{ErrorCode::kIo,
+                 "cannot open " + path + ": " +
+                     (raw ? sqlite3_errmsg(raw) : sqlite3_errstr(status))};
   }
   // The file may be made to harm: nothing in it may run.
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);

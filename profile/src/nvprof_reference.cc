@@ -44,14 +44,14 @@ Result<std::vector<Range>> join_ranges(const NvprofTables& tables) {
     const auto [first, last] = ends.equal_range(marker.id);
     for (auto end = first; end != last; ++end) {
       if (!unique.see(marker.id)) {
-        return Error{ErrorCode::kCorrupt, "marker " +
-                                              std::to_string(marker.id) +
-                                              " begins or ends twice"};
+        return Error{
+            ErrorCode::kCorrupt,
+            "marker " + std::to_string(marker.id) + " begins or ends twice"};
       }
       const auto name = tables.strings.find(marker.name);
       if (name == tables.strings.end()) {
-        return Error{ErrorCode::kCorrupt, "no string has the number " +
-                                              std::to_string(marker.name)};
+        return Error{ErrorCode::kCorrupt,
+                     "no string has the number " + std::to_string(marker.name)};
       }
       Range range{marker.timestamp_ns, end->second, {}};
       FunctionEvent& event = range.event;
@@ -69,18 +69,18 @@ Result<std::vector<Range>> join_ranges(const NvprofTables& tables) {
   return ranges;
 }
 
-Result<void> add_kernels(Range& range, const NvprofTables& tables,
-                         const std::multimap<std::int64_t, const NvprofKernel*>&
-                             kernels) {
+Result<void> add_kernels(
+    Range& range, const NvprofTables& tables,
+    const std::multimap<std::int64_t, const NvprofKernel*>& kernels) {
   EnforceUnique<std::int64_t> unique;
   for (const NvprofCall& call : tables.runtime_calls) {
     if (range.start >= call.start_ns || call.end_ns >= range.end) continue;
     const auto [first, last] = kernels.equal_range(call.correlation);
     for (auto kernel = first; kernel != last; ++kernel) {
       if (!unique.see(call.row_id)) {
-        return Error{ErrorCode::kCorrupt,
-                     "call " + std::to_string(call.row_id) +
-                         " has more than one kernel"};
+        return Error{ErrorCode::kCorrupt, "call " +
+                                              std::to_string(call.row_id) +
+                                              " has more than one kernel"};
       }
       if (call.cbid != kLaunchKernel) {
         return Error{ErrorCode::kUnsupported,

@@ -20,7 +20,8 @@ std::string format_bytes(std::int64_t bytes,
   const double value = static_cast<double>(bytes);
   const double size = std::fabs(value);
   if (size < kStep) return fmt::format("{} {}", bytes, units[0]);
-  if (size < kStep * kStep) return fmt::format("{:.2f} {}", value / kStep, units[1]);
+  if (size < kStep * kStep)
+    return fmt::format("{:.2f} {}", value / kStep, units[1]);
   if (size < kStep * kStep * kStep) {
     return fmt::format("{:.2f} {}", value / (kStep * kStep), units[2]);
   }
@@ -69,9 +70,9 @@ FlopsScale flops_scale(std::uint64_t smallest) noexcept {
   constexpr std::array<const char*, 6> kUnits = {"FLOPs",  "KFLOPs", "MFLOPs",
                                                  "GFLOPs", "TFLOPs", "PFLOPs"};
   if (smallest == 0) return {};
-  const double thousands = std::clamp(
-      std::log10(static_cast<double>(smallest)) / 3, 0.0,
-      static_cast<double>(kUnits.size() - 1));
+  const double thousands =
+      std::clamp(std::log10(static_cast<double>(smallest)) / 3, 0.0,
+                 static_cast<double>(kUnits.size() - 1));
   const double unit = std::floor(thousands);
   return {std::pow(10.0, -3.0 * unit), kUnits[static_cast<std::size_t>(unit)]};
 }

@@ -63,9 +63,8 @@ class RawEventParser {
     event.device = record.device;
     event.device_index = record.device_index;
     event.stream = record.stream;
-    event.is_async =
-        record.is_async || record.end_thread.value_or(record.thread) !=
-                               record.thread;
+    event.is_async = record.is_async ||
+                     record.end_thread.value_or(record.thread) != record.thread;
     event.is_user_annotation = record.is_user_annotation;
     event.finished = record.finished;
     event.input_shapes = record.input_shapes;
@@ -81,12 +80,12 @@ class RawEventParser {
       const std::vector<std::string>& stack) const {
     std::vector<std::string> shown;
     for (const std::string& frame : stack) {
-      const bool hidden = std::any_of(
-          options_.hidden_frames.begin(), options_.hidden_frames.end(),
-          [&](const auto& pair) {
-            return frame.find(pair.first) != std::string::npos &&
-                   frame.find(pair.second) != std::string::npos;
-          });
+      const bool hidden =
+          std::any_of(options_.hidden_frames.begin(),
+                      options_.hidden_frames.end(), [&](const auto& pair) {
+                        return frame.find(pair.first) != std::string::npos &&
+                               frame.find(pair.second) != std::string::npos;
+                      });
       if (!hidden) shown.push_back(frame);
     }
     return shown;
@@ -141,9 +140,9 @@ class RawEventParser {
     }
     if (compatible() && event.device != DeviceType::kCuda) return false;
     if (event.is_user_annotation) return false;
-    events_[op].kernels.push_back({event.name, event.device,
-                                   event.device_index, event.stream,
-                                   event.duration_ns(), event.start_ns});
+    events_[op].kernels.push_back({event.name, event.device, event.device_index,
+                                   event.stream, event.duration_ns(),
+                                   event.start_ns});
     return true;
   }
 

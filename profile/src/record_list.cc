@@ -24,16 +24,15 @@ const ListRecord* find_start(const RecordLists& lists) {
 }
 
 Error no_start_mark() {
-  return {ErrorCode::kCorrupt,
-          "record lists without the mark \"" + std::string(kStartMark) +
-              "\": their times have no origin"};
+  return {ErrorCode::kCorrupt, "record lists without the mark \"" +
+                                   std::string(kStartMark) +
+                                   "\": their times have no origin"};
 }
 
 Error end_without_begin(const ListRecord& record) {
-  return {ErrorCode::kCorrupt, "an end without a begin: handle " +
-                                   std::to_string(record.handle) +
-                                   " of thread " +
-                                   std::to_string(record.thread)};
+  return {ErrorCode::kCorrupt,
+          "an end without a begin: handle " + std::to_string(record.handle) +
+              " of thread " + std::to_string(record.thread)};
 }
 
 std::int64_t last_time(const RecordLists& lists) {
@@ -91,9 +90,8 @@ class Lists2017Parser {
     open_.pop_back();
     event.end_ns = pop.cpu_ns - start_.cpu_ns;
     if (start_.device_ns && push.device_ns && pop.device_ns) {
-      event.kernels.push_back({event.name, DeviceType::kCuda,
-                               push.device_index, 0,
-                               *pop.device_ns - *push.device_ns,
+      event.kernels.push_back({event.name, DeviceType::kCuda, push.device_index,
+                               0, *pop.device_ns - *push.device_ns,
                                *push.device_ns - *start_.device_ns});
     }
     parsed_.events.push_back(std::move(event));

@@ -67,8 +67,8 @@ class Replay {
     ends_.pop();
     if (nodes_[i].finished) return;
     const std::int64_t thread = events_[i].thread;
-    for (std::size_t inner = innermost(thread);
-         inner != i && inner != kNoEvent; inner = nodes_[inner].parent) {
+    for (std::size_t inner = innermost(thread); inner != i && inner != kNoEvent;
+         inner = nodes_[inner].parent) {
       finish(inner, end_ns);
     }
     finish(i, end_ns);

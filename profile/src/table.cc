@@ -50,8 +50,7 @@ PerFamily self_device_sum(const std::vector<TableRow>& rows) {
 
 bool shown(const TableRow& row, const TableOptions& options, Rules rules) {
   if (!options.top_level_events_only) return true;
-  return rules == Rules::kReference ? !row.first_has_parent
-                                    : row.any_top_level;
+  return rules == Rules::kReference ? !row.first_has_parent : row.any_top_level;
 }
 
 // The rows that are printed.
@@ -164,9 +163,9 @@ std::optional<Error> reference_refusal(const std::vector<TableRow>& rows,
       return refuse("FLOPs are asked for and a memory row has none");
     }
   }
-  if (!custom && (has_device_time(rows, DeviceFamily::kCustom) ||
-                  has_device_memory(rows, DeviceFamily::kCustom,
-                                    Rules::kReference))) {
+  if (!custom &&
+      (has_device_time(rows, DeviceFamily::kCustom) ||
+       has_device_memory(rows, DeviceFamily::kCustom, Rules::kReference))) {
     return refuse("it has figures of a custom device without a name");
   }
   return std::nullopt;
@@ -231,7 +230,9 @@ std::string weft_table(std::vector<TableRow> rows, const TableOptions& options,
   if (!rows.empty()) {
     const bool mixed = options.device_rows == DeviceRows::kMixed;
     const ColumnContext context{
-        options, session, Rules::kWeft,
+        options,
+        session,
+        Rules::kWeft,
         {self_cpu_ns, mixed ? device_ns : self_device_sum(rows)},
         mixed ? DeviceShares::kDeviceRows : DeviceShares::kAllRows};
     const std::vector<TableColumn> columns = all_columns(rows, context);
@@ -240,7 +241,9 @@ std::string weft_table(std::vector<TableRow> rows, const TableOptions& options,
     text += body_lines(grid, columns, rows, has_stacks(rows), context);
   }
   if (!device_rows.empty() && options.device_rows == DeviceRows::kSeparate) {
-    const ColumnContext context{options, session, Rules::kWeft,
+    const ColumnContext context{options,
+                                session,
+                                Rules::kWeft,
                                 {0, self_device_sum(device_rows)},
                                 DeviceShares::kAllRows};
     const std::vector<TableColumn> columns =
@@ -263,7 +266,9 @@ Result<std::string> reference_table(std::vector<TableRow> rows,
   if (auto refusal = reference_refusal(rows, session)) return *refusal;
   sort_rows(rows, options.sort_by);
   const ColumnContext context{
-      options, session, Rules::kReference,
+      options,
+      session,
+      Rules::kReference,
       {self_cpu_sum(rows), device_sum(rows, Rules::kReference)}};
   if (!shares_are_defined(rows, visible(rows, options, Rules::kReference),
                           context.base)) {
@@ -275,8 +280,8 @@ Result<std::string> reference_table(std::vector<TableRow> rows,
   const TextGrid grid = grid_of(columns);
   return head_lines(grid, options) +
          body_lines(grid, columns, rows, has_stacks(rows), context) +
-         foot_lines(rows, context.base.self_cpu_ns,
-                    context.base.self_device_ns, options, session);
+         foot_lines(rows, context.base.self_cpu_ns, context.base.self_device_ns,
+                    options, session);
 }
 
 }  // namespace profile

@@ -28,8 +28,7 @@ std::string reference_name(std::string_view name, std::size_t limit) {
   const std::size_t length = code_points(name);
   if (length + kDots < limit) return std::string(name);
   const std::size_t kept =
-      limit >= kDots ? limit - kDots
-                     : length - std::min(length, kDots - limit);
+      limit >= kDots ? limit - kDots : length - std::min(length, kDots - limit);
   return std::string(head(name, kept)) + "...";
 }
 
@@ -115,9 +114,8 @@ class Columns {
     const auto text = context_.rules == Rules::kReference
                           ? format_memory_reference
                           : format_memory;
-    add("CPU Mem", kWidth, [text](const TableRow& row) {
-      return text(row.memory.cpu_bytes);
-    });
+    add("CPU Mem", kWidth,
+        [text](const TableRow& row) { return text(row.memory.cpu_bytes); });
     add("Self CPU Mem", kWidth, [text](const TableRow& row) {
       return text(row.self_memory.cpu_bytes);
     });
@@ -154,9 +152,8 @@ class Columns {
     if (!any) return;
     const std::size_t width =
         width_of(longest, context_.options.max_shapes_column_width);
-    add("Input Shapes", width, [width](const TableRow& row) {
-      return row.shapes.substr(0, width);
-    });
+    add("Input Shapes", width,
+        [width](const TableRow& row) { return row.shapes.substr(0, width); });
   }
 
   void add_flops() {
@@ -169,7 +166,9 @@ class Columns {
     if (smallest == 0) return;
     const FlopsScale scale = flops_scale(smallest);
     add(std::string("Total ") + scale.unit, kWidth,
-        [scale](const TableRow& row) { return format_flops(row.flops, scale); });
+        [scale](const TableRow& row) {
+          return format_flops(row.flops, scale);
+        });
   }
 
   void add_source() {
@@ -196,8 +195,8 @@ class Columns {
  private:
   template <class Cell>
   void add(std::string heading, std::size_t width, Cell cell) {
-    columns_.push_back({std::move(heading), width, TextGrid::Align::kRight,
-                        std::move(cell)});
+    columns_.push_back(
+        {std::move(heading), width, TextGrid::Align::kRight, std::move(cell)});
   }
 
   static std::string time_cell(std::int64_t total_ns, std::uint64_t count,
@@ -268,9 +267,8 @@ bool has_device_memory(const std::vector<TableRow>& rows, DeviceFamily family,
 }
 
 bool has_stacks(const std::vector<TableRow>& rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const TableRow& row) {
-    return !row.stack->empty();
-  });
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const TableRow& row) { return !row.stack->empty(); });
 }
 
 std::string source_cell(const std::string& entry, std::size_t width) {

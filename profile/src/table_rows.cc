@@ -105,11 +105,12 @@ std::vector<TableRow> table_rows(const KeyAverages& averages) {
         {average.key, average.node_id, average.device, average.scope,
          average.is_async, average.is_legacy, average.is_user_annotation,
          average.first_has_parent, average.top_level_count > 0,
-         average.input_shapes ? to_string(*average.input_shapes) : std::string(),
+         average.input_shapes ? to_string(*average.input_shapes)
+                              : std::string(),
          &average.stack, average.count, average.cpu_time_total_ns,
          average.self_cpu_time_total_ns, average.device_time_total_ns,
-         average.self_device_time_total_ns, average.memory,
-         average.self_memory, average.flops});
+         average.self_device_time_total_ns, average.memory, average.self_memory,
+         average.flops});
   }
   return rows;
 }
@@ -127,9 +128,8 @@ void sort_rows(std::vector<TableRow>& rows, SortKey key) {
     case SortKey::kIsAsync:
       return sort_by(rows, [](const TableRow& row) { return row.is_async; });
     case SortKey::kStack:
-      return sort_by(rows, [](const TableRow& row) -> const auto& {
-        return *row.stack;
-      });
+      return sort_by(
+          rows, [](const TableRow& row) -> const auto& { return *row.stack; });
     case SortKey::kCount:
       return sort_by(rows, [](const TableRow& row) { return row.count; });
     case SortKey::kCpuTime:
@@ -137,8 +137,8 @@ void sort_rows(std::vector<TableRow>& rows, SortKey key) {
         return mean(row.cpu_time_total_ns, row.count);
       });
     case SortKey::kCpuTimeTotal:
-      return sort_by(
-          rows, [](const TableRow& row) { return row.cpu_time_total_ns; });
+      return sort_by(rows,
+                     [](const TableRow& row) { return row.cpu_time_total_ns; });
     case SortKey::kSelfCpuTimeTotal:
       return sort_by(
           rows, [](const TableRow& row) { return row.self_cpu_time_total_ns; });
@@ -212,9 +212,9 @@ Result<SortKey> parse_sort_key(std::string_view name) {
   for (const auto& known : profile::kSortKeyNames) {
     if (known.name == name) return known.key;
   }
-  return Error{ErrorCode::kInvalidArgument,
-               "no column is called \"" + std::string(name) +
-                   "\"; try self_cpu_time_total"};
+  return Error{ErrorCode::kInvalidArgument, "no column is called \"" +
+                                                std::string(name) +
+                                                "\"; try self_cpu_time_total"};
 }
 
 }  // namespace weft

@@ -39,8 +39,7 @@ std::string_view tail(std::string_view text, std::size_t count) noexcept {
   return text.substr(offset_of(text, length - count));
 }
 
-void TextGrid::add_column(std::string heading, std::size_t width,
-                          Align align) {
+void TextGrid::add_column(std::string heading, std::size_t width, Align align) {
   columns_.push_back({std::move(heading), width, align});
 }
 

@@ -100,13 +100,13 @@ TEST_F(ChromeFile, ArrowsLinkWhereNumbersAreMissing) {
 }
 
 TEST_F(ChromeFile, BeginsAndEndsArePairedByThread) {
-  const ChromeImport trace = import(
-      R"([{"ph":"B","name":"a","pid":1,"tid":1,"ts":0},)"
-      R"({"ph":"B","name":"b","pid":1,"tid":2,"ts":1},)"
-      R"({"ph":"E","pid":1,"tid":1,"ts":5},)"
-      R"({"ph":"E","pid":1,"tid":2,"ts":9},)"
-      R"({"ph":"E","pid":1,"tid":2,"ts":10},)"
-      R"({"ph":"B","name":"open","pid":1,"tid":2,"ts":11}])");
+  const ChromeImport trace =
+      import(R"([{"ph":"B","name":"a","pid":1,"tid":1,"ts":0},)"
+             R"({"ph":"B","name":"b","pid":1,"tid":2,"ts":1},)"
+             R"({"ph":"E","pid":1,"tid":1,"ts":5},)"
+             R"({"ph":"E","pid":1,"tid":2,"ts":9},)"
+             R"({"ph":"E","pid":1,"tid":2,"ts":10},)"
+             R"({"ph":"B","name":"open","pid":1,"tid":2,"ts":11}])");
   ASSERT_EQ(trace.events.size(), 2u);
   EXPECT_EQ(find(trace.events, "a")->duration_ns(), 5000);
   EXPECT_EQ(find(trace.events, "b")->duration_ns(), 8000);
@@ -144,13 +144,11 @@ TEST_F(ChromeFile, ThreadsKeepTheirNames) {
 }
 
 TEST_F(ChromeFile, GzipIsReadInSeveralMembers) {
-  const std::string text =
-      std::string("{\"traceEvents\":[") + kOperator + "]}";
+  const std::string text = std::string("{\"traceEvents\":[") + kOperator + "]}";
   for (const char* mode : {"wb", "ab"}) {
     gzFile file = gzopen(path().c_str(), mode);
     const bool first = std::string(mode) == "wb";
-    const std::string part =
-        first ? text.substr(0, 100) : text.substr(100);
+    const std::string part = first ? text.substr(0, 100) : text.substr(100);
     ASSERT_GT(gzwrite(file, part.data(), static_cast<unsigned>(part.size())),
               0);
     gzclose(file);
@@ -183,8 +181,9 @@ TEST_F(ChromeFile, CutGzipGivesWhatWasBeforeTheCut) {
 }
 
 TEST_F(ChromeFile, EveryPlaceToCutIsSurvived) {
-  const std::string text = std::string("{\"meta\":{\"a\":[1,\"]\"]},"
-                                       "\"traceEvents\":[") +
+  const std::string text = std::string(
+                               "{\"meta\":{\"a\":[1,\"]\"]},"
+                               "\"traceEvents\":[") +
                            kOperator + "],\"after\":1}";
   const std::size_t list = text.find("[{");
   const std::size_t end = text.find("],\"after");
@@ -319,9 +318,9 @@ TEST(DecimalTime, HalvesGoToEven) {
 
 TEST(DecimalTime, AnythingElseIsNone) {
   using profile::decimal_us_to_ns;
-  for (const char* text : {"", "-", ".", "e5", "1e", "1e+", "1e+-2", "100a",
-                           "1.2.3", "0x10", " 1", "1 ", "nan", "inf",
-                           "9223372036854775.808", "1e30", "1e99999999999"}) {
+  for (const char* text :
+       {"", "-", ".", "e5", "1e", "1e+", "1e+-2", "100a", "1.2.3", "0x10", " 1",
+        "1 ", "nan", "inf", "9223372036854775.808", "1e30", "1e99999999999"}) {
     EXPECT_EQ(decimal_us_to_ns(text), std::nullopt) << text;
   }
 }

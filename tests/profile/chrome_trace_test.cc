@@ -54,14 +54,14 @@ class ChromeTrace : public testing::Test {
 
 Kernel kernel_at(std::string name, std::int64_t start_us,
                  std::int64_t duration_us) {
-  return {std::move(name), DeviceType::kCuda, 0, 7, us(duration_us),
-          us(start_us)};
+  return {std::move(name), DeviceType::kCuda, 0, 7,
+          us(duration_us), us(start_us)};
 }
 
 TEST_F(ChromeTrace, D06_EveryNameComesBackAsItWas) {
   const std::vector<std::string> names = {
-      "a\"b", "C:\\x", "line\nfeed", "tab\t", "\x01", "\xc3\xa9",
-      "\xf0\x9f\x98\x80"};
+      "a\"b", "C:\\x",    "line\nfeed",      "tab\t",
+      "\x01", "\xc3\xa9", "\xf0\x9f\x98\x80"};
   std::vector<FunctionEvent> events;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto at = static_cast<std::int64_t>(10 * i);
@@ -75,10 +75,10 @@ TEST_F(ChromeTrace, D06_EveryNameComesBackAsItWas) {
 }
 
 TEST_F(ChromeTrace, D06_InvalidBytesBecomeReplacementCharacters) {
-  const auto slices = of_phase(
-      EventList({range("\xff", 0, 1), range("\xe0\x80\x80", 2, 3),
-                 range("\xed\xa0\x80", 4, 5), range("a\xc3", 6, 7)}),
-      "X");
+  const auto slices =
+      of_phase(EventList({range("\xff", 0, 1), range("\xe0\x80\x80", 2, 3),
+                          range("\xed\xa0\x80", 4, 5), range("a\xc3", 6, 7)}),
+               "X");
   ASSERT_EQ(slices.size(), 4u);
   const std::string bad = "\xef\xbf\xbd";
   EXPECT_EQ(std::string_view(slices[0]["name"]), bad);
@@ -120,8 +120,8 @@ TEST_F(ChromeTrace, D18_EveryArrowHasBothEndsAndItsWorkIsDrawnOnce) {
 }
 
 TEST_F(ChromeTrace, D29_WhatDoesNotNestIsAnAsyncPair) {
-  const EventList list({range("A", 0, 10), range("B", 5, 15),
-                        async(range("fetch", 0, 30))});
+  const EventList list(
+      {range("A", 0, 10), range("B", 5, 15), async(range("fetch", 0, 30))});
   EXPECT_EQ(of_phase(list, "X").size(), 1u);
   EXPECT_EQ(of_phase(list, "b").size(), 2u);
   EXPECT_EQ(of_phase(list, "e").size(), 2u);
@@ -145,8 +145,8 @@ TEST_F(ChromeTrace, MemoryRowsAreInstantsWithTheirBytes) {
 }
 
 TEST_F(ChromeTrace, DevicesHaveProcessesOfTheirOwn) {
-  const auto names = of_phase(
-      EventList({range("f", 0, 1), device_row("k", 0, 1)}), "M");
+  const auto names =
+      of_phase(EventList({range("f", 0, 1), device_row("k", 0, 1)}), "M");
   ASSERT_EQ(names.size(), 2u);
   EXPECT_EQ(std::string_view(names[0]["args"]["name"]), "host");
   EXPECT_EQ(std::string_view(names[1]["args"]["name"]), "CUDA 0");

@@ -40,8 +40,7 @@ void expect_counts(Json expected, const ChromeImport& import) {
   EXPECT_EQ(statistics.event_objects, number(expected, "event_objects"));
   EXPECT_EQ(statistics.complete_events, number(expected, "complete_events"));
   std::map<std::string, std::uint64_t> by_phase;
-  for (auto [phase, count] :
-       simdjson::dom::object(expected["by_ph"])) {
+  for (auto [phase, count] : simdjson::dom::object(expected["by_ph"])) {
     by_phase[std::string(phase)] = std::uint64_t(count);
   }
   EXPECT_EQ(statistics.by_phase, by_phase);
@@ -64,14 +63,12 @@ void expect_device_work(Json expected, const ChromeImport& import) {
     work_ns += event.duration_ns();
     streams.emplace(event.device_index, event.stream);
   }
-  EXPECT_EQ(work, number(expected, "kernels") +
-                      number(expected, "gpu_memcpy") +
+  EXPECT_EQ(work, number(expected, "kernels") + number(expected, "gpu_memcpy") +
                       number(expected, "gpu_memset"));
   EXPECT_EQ(work_ns, time_ns(expected, "kernel_time_us") +
                          time_ns(expected, "gpu_memcpy_time_us") +
                          time_ns(expected, "gpu_memset_time_us"));
-  EXPECT_EQ(streams.size(),
-            simdjson::dom::array(expected["streams"]).size());
+  EXPECT_EQ(streams.size(), simdjson::dom::array(expected["streams"]).size());
   // Work with a launch always has an owner; work without one may.
   EXPECT_GE(attached, number(expected, "gpu_ops_with_launch"));
   EXPECT_EQ(attached + import.statistics.unattributed_device_rows, work);
@@ -116,14 +113,14 @@ TEST(ChromeCorpus, EveryPublicTraceReadsAsItsFiguresSay) {
     ++read;
     expect_counts(expected, *import);
     const std::string json{std::string_view(expected["json"])};
-    EXPECT_EQ(json == "unterminated" || json == "cut or broken" ||
-                  json == "empty",
-              std::any_of(import->skipped.begin(), import->skipped.end(),
-                          [](const std::string& line) {
-                            return line.find("breaks off") != line.npos ||
-                                   line.find("is broken") != line.npos ||
-                                   line.find("is empty") != line.npos;
-                          }));
+    EXPECT_EQ(
+        json == "unterminated" || json == "cut or broken" || json == "empty",
+        std::any_of(import->skipped.begin(), import->skipped.end(),
+                    [](const std::string& line) {
+                      return line.find("breaks off") != line.npos ||
+                             line.find("is broken") != line.npos ||
+                             line.find("is empty") != line.npos;
+                    }));
     if (expected.at_key("pytorch").get(other) == simdjson::SUCCESS) {
       expect_device_work(other, *import);
     }

@@ -50,16 +50,15 @@ TEST(EventTree, TV_T1_TouchingRangesAreSiblings) {
 }
 
 TEST(EventTree, TV_T2_OfEqualRangesTheFirstRecordedIsOutermost) {
-  const EventList list({range("A", 0, 10), range("B", 0, 10),
-                        range("C", 0, 10)});
+  const EventList list(
+      {range("A", 0, 10), range("B", 0, 10), range("C", 0, 10)});
   EXPECT_EQ(parents(list), (Names{"-", "A", "B"}));
   EXPECT_EQ(self_cpu_us(list), (Times{0, 0, 10}));
 }
 
 TEST(EventTree, TV_T3_RangesWithoutLengthAreLeaves) {
-  const EventList list({range("A", 0, 10), range("Z0", 0, 0),
-                        range("Z5", 5, 5), range("Z5b", 5, 5),
-                        range("Z10", 10, 10)});
+  const EventList list({range("A", 0, 10), range("Z0", 0, 0), range("Z5", 5, 5),
+                        range("Z5b", 5, 5), range("Z10", 10, 10)});
   EXPECT_EQ(parents(list), (Names{"-", "A", "A", "A", "-"}));
   EXPECT_EQ(self_cpu_us(list), (Times{10, 0, 0, 0, 0}));
 }
@@ -74,17 +73,17 @@ TEST(EventTree, TV_T4_PartialOverlapIsNoRelationAndIsCounted) {
 }
 
 TEST(EventTree, TV_T5_NegativeLengthInflatesTheParentInTheReference) {
-  const EventList list({range("A", 0, 20), range("N", 10, 5),
-                        range("C", 12, 14)},
-                       reference_rules());
+  const EventList list(
+      {range("A", 0, 20), range("N", 10, 5), range("C", 12, 14)},
+      reference_rules());
   EXPECT_EQ(parents(list), (Names{"-", "A", "A"}));
   EXPECT_EQ(self_cpu_us(list), (Times{23, -5, 2}));
 }
 
 // A self time above the total would send people after time nobody spent.
 TEST(EventTree, D13_NegativeLengthIsCutToZeroAndCounted) {
-  const EventList list({range("A", 0, 20), range("N", 10, 5),
-                        range("C", 12, 14)});
+  const EventList list(
+      {range("A", 0, 20), range("N", 10, 5), range("C", 12, 14)});
   EXPECT_EQ(parents(list), (Names{"-", "A", "A"}));
   EXPECT_EQ(self_cpu_us(list), (Times{18, 0, 2}));
   EXPECT_EQ(list.statistics().clock_errors, 1u);
@@ -98,10 +97,9 @@ TEST(EventTree, TV_T6_ThreadsHaveTreesOfTheirOwn) {
 }
 
 TEST(EventTree, NodesHaveTreesOfTheirOwnHoweverTheyInterleave) {
-  std::vector<FunctionEvent> events = {range("rpc", 0, 100),
-                                       range("rpc", 10, 90),
-                                       range("pack", 20, 30),
-                                       range("pack", 20, 30)};
+  std::vector<FunctionEvent> events = {
+      range("rpc", 0, 100), range("rpc", 10, 90), range("pack", 20, 30),
+      range("pack", 20, 30)};
   for (std::size_t i = 0; i < events.size(); ++i) {
     events[i].node_id = static_cast<std::int64_t>(i % 2);
   }
@@ -232,7 +230,8 @@ TEST(BackwardStacks, MissingNumbersDoNotMatchEachOther) {
 TEST(DeviceTime, KernelsCountForTheRangeAndWhatHoldsIt) {
   const EventList list({with_kernel(range("render", 0, 500), "clear", 5),
                         with_kernel(range("shade", 10, 300), "shade_k", 100),
-                        range("blend", 310, 400), device_row("clear", 100, 105)});
+                        range("blend", 310, 400),
+                        device_row("clear", 100, 105)});
   const auto cuda = DeviceFamily::kCuda;
   EXPECT_EQ(list[0].device_time_total_ns[cuda], us(105));
   EXPECT_EQ(list[0].self_device_time_total_ns[cuda], us(5));

@@ -24,10 +24,11 @@ FunctionEvent with_stack(FunctionEvent event, std::vector<std::string> stack) {
 }
 
 TEST(FoldedStacks, TV_2_12_OutermostFirstWholeMicroseconds) {
-  FunctionEvent event = with_stack(
-      range("f", 0, 0), {"m.cc(12): run loop", "main.cc(3): main"});
+  FunctionEvent event =
+      with_stack(range("f", 0, 0), {"m.cc(12): run loop", "main.cc(3): main"});
   event.end_ns = 57900;
-  EXPECT_EQ(stacks(EventList({event})), "main.cc(3):_main;m.cc(12):_run_loop 57\n");
+  EXPECT_EQ(stacks(EventList({event})),
+            "main.cc(3):_main;m.cc(12):_run_loop 57\n");
 }
 
 TEST(FoldedStacks, EventsBelowAMicrosecondOrWithoutStackAreLeftOut) {

@@ -212,8 +212,7 @@ RecordLists read_record_lists(Json element) {
       if (const auto us = member(item, "device_us")) {
         record.device_ns = to_ns(double(*us));
       }
-      record.device_index =
-          static_cast<int>(integer(item, "device_index", 0));
+      record.device_index = static_cast<int>(integer(item, "device_index", 0));
       record.cpu_bytes = integer(item, "cpu_bytes", 0);
       record.cuda_bytes = integer(item, "cuda_bytes", 0);
       record.is_async = flag(item, "async");
@@ -237,8 +236,8 @@ std::optional<TableOptions> read_table_options(Json call) {
       width(*options, "max_name_column_width", table.max_name_column_width);
   table.max_src_column_width =
       width(*options, "max_src_column_width", table.max_src_column_width);
-  table.max_shapes_column_width = width(*options, "max_shapes_column_width",
-                                        table.max_shapes_column_width);
+  table.max_shapes_column_width =
+      width(*options, "max_shapes_column_width", table.max_shapes_column_width);
   if (member(*options, "header")) table.header = text(*options, "header");
   table.top_level_events_only = flag(*options, "top_level_events_only");
   return table;

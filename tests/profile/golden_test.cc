@@ -29,7 +29,9 @@ std::filesystem::path golden_folder() {
          "profiler";
 }
 
-std::string printed(Json recorded) { return std::string(std::string_view(recorded)); }
+std::string printed(Json recorded) {
+  return std::string(std::string_view(recorded));
+}
 
 // Whether the call succeeded as it should; if so its result can be compared.
 template <class T>
@@ -77,8 +79,7 @@ void expect_equal_left_of_source(const std::string& table,
   std::istringstream actual(table);
   std::istringstream expected(recorded);
   const std::size_t heading = recorded.find("Source Location");
-  const std::size_t width =
-      heading - recorded.rfind('\n', heading) - 1;
+  const std::size_t width = heading - recorded.rfind('\n', heading) - 1;
   std::string a;
   std::string e;
   while (std::getline(expected, e)) {
@@ -146,8 +147,7 @@ void check_list_call(Json file, Json call) {
     expect_table(call, options ? reference::table(averages, *options)
                                : Result<std::string>(no_such_key));
   } else if (what == "key_averages") {
-    const auto averages =
-        reference::key_averages(list, read_key_options(call));
+    const auto averages = reference::key_averages(list, read_key_options(call));
     if (as_recorded(call, averages)) expect_averages(call["output"], *averages);
   } else if (what == "total_average") {
     expect_average(call["output"], list.total_average(), list.options());
@@ -197,9 +197,8 @@ ScheduleOptions read_schedule(Json options) {
 void check_schedule_call(Json call) {
   if (text(call, "call") == "schedule_step") {
     // Asked for a negative step, which the type rules out.
-    static_assert(
-        std::is_invocable_v<Schedule, std::uint64_t>,
-        "steps are unsigned");
+    static_assert(std::is_invocable_v<Schedule, std::uint64_t>,
+                  "steps are unsigned");
     EXPECT_LT(integer(call["options"], "step", 0), 0);
     return;
   }
@@ -240,9 +239,9 @@ ScheduledSteps read_steps(Json options) {
     return ScheduledSteps(
         [fixed = printed(*actions)](std::uint64_t step) {
           const std::string letters = "NWRS";
-          return step < fixed.size() ? static_cast<ProfilerAction>(
-                                           letters.find(fixed[step]))
-                                     : ProfilerAction::kNone;
+          return step < fixed.size()
+                     ? static_cast<ProfilerAction>(letters.find(fixed[step]))
+                     : ProfilerAction::kNone;
         },
         Rules::kReference);
   }
@@ -352,13 +351,12 @@ void check_nvprof_call(Json file, Json call) {
   const auto index = std::size_t(std::uint64_t(call["database"]));
   testing_support::NvprofFile database("golden.nvprof");
   write_database(simdjson::dom::array(file["input"]).at(index), database);
-  const auto list =
-      load_nvprof(database.path(), {.rules = Rules::kReference});
+  const auto list = load_nvprof(database.path(), {.rules = Rules::kReference});
   const std::string what = text(call, "call");
   if (what == "load_nvprof") {
     const std::string error = text(call, "error");
-    const ErrorCode code = error == "assertion" ? ErrorCode::kUnsupported
-                                                : ErrorCode::kCorrupt;
+    const ErrorCode code =
+        error == "assertion" ? ErrorCode::kUnsupported : ErrorCode::kCorrupt;
     if (as_recorded(call, list, {code})) expect_imported(call["output"], *list);
     return;
   }
@@ -515,14 +513,13 @@ INSTANTIATE_TEST_SUITE_P(
         "18_custom_device", "19_memory_records", "20_memory_units",
         "21_device_memory_columns", "22_flops_units", "23_stacks",
         "24_stacks_nested_device", "25_stacks_with_flops", "26_shapes",
-        "27_long_names", "28_row_limit", "29_sort_keys",
-        "30_header_top_level", "31_time_units", "32_zero_totals",
-        "33_unicode_names", "34_backward_stacks", "35_names", "36_order",
-        "37_correlation_clash", "38_chrome_list",
-        "39_chrome_list_memory_only", "40_averages", "41_service_mix",
-        "42_schedule", "43_scheduled_session", "44_step_tracker",
-        "45_nvprof_import", "46_enforce_unique", "47_records_2017",
-        "48_records_legacy"),
+        "27_long_names", "28_row_limit", "29_sort_keys", "30_header_top_level",
+        "31_time_units", "32_zero_totals", "33_unicode_names",
+        "34_backward_stacks", "35_names", "36_order", "37_correlation_clash",
+        "38_chrome_list", "39_chrome_list_memory_only", "40_averages",
+        "41_service_mix", "42_schedule", "43_scheduled_session",
+        "44_step_tracker", "45_nvprof_import", "46_enforce_unique",
+        "47_records_2017", "48_records_legacy"),
     [](const testing::TestParamInfo<const char*>& test) {
       return "File" + std::string(test.param);
     });

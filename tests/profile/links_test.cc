@@ -10,9 +10,9 @@
 namespace weft {
 namespace {
 
+using reference::replay_tree;
 using reference::ReplayEvent;
 using reference::ReplayNode;
-using reference::replay_tree;
 using testing_support::range;
 
 using Links = std::vector<ForwardBackwardLink>;
@@ -28,8 +28,7 @@ FunctionEvent numbered(FunctionEvent event, std::int64_t sequence_nr,
 
 TEST(ForwardBackwardLinks, TV_L1_TheInnerBackwardRangeGetsTheArrow) {
   const std::vector<FunctionEvent> events = {
-      numbered(range("add", 0, 5, 1), 7),
-      numbered(range("sum", 6, 9, 1), 8),
+      numbered(range("add", 0, 5, 1), 7), numbered(range("sum", 6, 9, 1), 8),
       numbered(range("evaluate: SumBackward0", 19, 26, 2), 8, 1),
       numbered(range("SumBackward0", 20, 25, 2), 8, 1),
       numbered(range("AddBackward0", 30, 33, 2), 7, 1)};
@@ -44,9 +43,9 @@ TEST(ForwardBackwardLinks, TV_L2_TheForwardRangeThatBeganLastWins) {
 }
 
 TEST(ForwardBackwardLinks, TV_L3_NoForwardRangeNoArrow) {
-  EXPECT_EQ(forward_backward_links(
-                {numbered(range("MulBackward0", 9, 10, 2), 7, 1)}),
-            Links());
+  EXPECT_EQ(
+      forward_backward_links({numbered(range("MulBackward0", 9, 10, 2), 7, 1)}),
+      Links());
 }
 
 // The reference packs both into 64 bits, where these two would be one.

@@ -81,8 +81,9 @@ TEST(K8_07, NewLaunchesAreRead) {
 TEST(K8_07, DriverLaunchesAreRead) {
   NvprofFile file("driver.nvprof");
   fill(file, kLaunchKernel);
-  file.run("ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME RENAME TO "
-           "CUPTI_ACTIVITY_KIND_DRIVER");
+  file.run(
+      "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME RENAME TO "
+      "CUPTI_ACTIVITY_KIND_DRIVER");
   const NvprofImport import = import_of(file);
   expect_complete(import);
   EXPECT_TRUE(says(import, "no table CUPTI_ACTIVITY_KIND_RUNTIME"));
@@ -149,14 +150,17 @@ TEST(K8_07, CallsBelongToRangesOfTheirOwnThread) {
   file.run("ALTER TABLE CUPTI_ACTIVITY_KIND_MARKER ADD COLUMN objectKind INT");
   file.run("ALTER TABLE CUPTI_ACTIVITY_KIND_MARKER ADD COLUMN objectId BLOB");
   // Process 5, thread -2 as 64 bits little endian.
-  file.run("UPDATE CUPTI_ACTIVITY_KIND_MARKER SET objectKind = 2, objectId = "
-           "x'05000000feffffff00000000'");
+  file.run(
+      "UPDATE CUPTI_ACTIVITY_KIND_MARKER SET objectKind = 2, objectId = "
+      "x'05000000feffffff00000000'");
   file.run("ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN processId INT");
   file.run("ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN threadId INT");
-  file.run("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET processId = 5, threadId = "
-           "-2");
-  file.run("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (2, 211, 500, 510, "
-           "78, 5, 6)");
+  file.run(
+      "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET processId = 5, threadId = "
+      "-2");
+  file.run(
+      "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (2, 211, 500, 510, "
+      "78, 5, 6)");
   file.add_kernel(800, 810, 3, 78);
   const NvprofImport import = import_of(file);
   expect_complete(import);
@@ -176,8 +180,9 @@ TEST(K8_07, InstantMarkersAreCounted) {
 TEST(K8_07, TableWithoutANeededColumnIsSkipped) {
   NvprofFile file("columns.nvprof");
   fill(file, kLaunchKernel);
-  file.run("ALTER TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL RENAME COLUMN "
-           "correlationId TO somethingElse");
+  file.run(
+      "ALTER TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL RENAME COLUMN "
+      "correlationId TO somethingElse");
   const NvprofImport import = import_of(file);
   EXPECT_TRUE(says(import, "has no column correlationId"));
   EXPECT_EQ(import.events.size(), 2u);
@@ -209,7 +214,8 @@ TEST(K8_07, CutDatabaseGivesWhatCanBeRead) {
   file.run("COMMIT");
   file.close();
   const auto size = std::filesystem::file_size(file.path());
-  for (const std::uintmax_t kept : {size / 2, size - 100, std::uintmax_t{100}}) {
+  for (const std::uintmax_t kept :
+       {size / 2, size - 100, std::uintmax_t{100}}) {
     std::filesystem::resize_file(file.path(), kept);
     const auto import = parse_nvprof_trace(file.path());
     ASSERT_TRUE(import.ok()) << kept << ": " << import.error().message;
@@ -244,9 +250,10 @@ TEST(NvprofImport, RowLimitIsAnError) {
 TEST(NvprofImport, ViewsInPlaceOfTablesAreNotRun) {
   NvprofFile file("view.nvprof");
   file.run("CREATE TABLE StringTable (_id_ INT, value TEXT)");
-  file.run("CREATE VIEW CUPTI_ACTIVITY_KIND_MARKER AS WITH RECURSIVE n(id) AS "
-           "(SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 1 AS name, id "
-           "AS timestamp FROM n");
+  file.run(
+      "CREATE VIEW CUPTI_ACTIVITY_KIND_MARKER AS WITH RECURSIVE n(id) AS "
+      "(SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 1 AS name, id "
+      "AS timestamp FROM n");
   const NvprofImport import = import_of(file);
   EXPECT_TRUE(says(import, "no table CUPTI_ACTIVITY_KIND_MARKER"));
 }

@@ -86,9 +86,9 @@ TEST(RawEvents, WorkOfEveryKindOfDeviceIsAttached) {
   const std::vector<RawEvent> records = {
       raw("A", 0, 100, 5),
       on_device(linked(raw("K", 40, 90, 7), 5), DeviceType::kCustom)};
-  EXPECT_EQ(row(list_of(records), "A")
-                .device_time_total_ns[DeviceFamily::kCustom],
-            us(50));
+  EXPECT_EQ(
+      row(list_of(records), "A").device_time_total_ns[DeviceFamily::kCustom],
+      us(50));
   EXPECT_TRUE(row(list_of(records, reference_rules()), "A").kernels.empty());
 }
 
@@ -195,8 +195,8 @@ TEST(Memory, D37_FailedAllocationCarriesItsSize) {
 }
 
 TEST(Names, OnlyLinkerSymbolsAreDemangled) {
-  const EventList list = list_of({raw("Pi", 0, 1, 1), raw("t", 2, 3, 2),
-                                  raw("_ZN4math4gemmEv", 4, 5, 3)});
+  const EventList list = list_of(
+      {raw("Pi", 0, 1, 1), raw("t", 2, 3, 2), raw("_ZN4math4gemmEv", 4, 5, 3)});
   EXPECT_EQ(names(list), (Names{"Pi", "t", "math::gemm()"}));
   const EventList reference =
       list_of({raw("Pi", 0, 1, 1), raw("t", 2, 3, 2)}, reference_rules());

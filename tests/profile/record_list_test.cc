@@ -79,9 +79,9 @@ TEST(RecordLists, HandlesPairWhateverTheOrder) {
 }
 
 TEST(RecordLists, OpenRangesEndWithTheListsAndAreCounted) {
-  const RecordLists lists = {{mark(), record(Kind::kPush, 110, 1, "request")},
-                             {record(Kind::kPush, 120, 2, "f", 2),
-                              record(Kind::kPop, 150, 2, "", 2)}};
+  const RecordLists lists = {
+      {mark(), record(Kind::kPush, 110, 1, "request")},
+      {record(Kind::kPush, 120, 2, "f", 2), record(Kind::kPop, 150, 2, "", 2)}};
   const auto parsed = parse_record_lists(lists);
   ASSERT_TRUE(parsed.ok());
   ASSERT_EQ(parsed->events.size(), 2u);
@@ -113,10 +113,10 @@ TEST(RecordLists, MemoryGoesToTheOpenRangesOfItsList) {
 }
 
 TEST(RecordLists, WrapperOfTheSameNameIsDropped) {
-  const RecordLists lists = {
-      {mark(), record(Kind::kPush, 110, 1, "add"),
-       record(Kind::kPush, 111, 2, "add"), record(Kind::kPop, 115, 2),
-       record(Kind::kPop, 117, 1)}};
+  const RecordLists lists = {{mark(), record(Kind::kPush, 110, 1, "add"),
+                              record(Kind::kPush, 111, 2, "add"),
+                              record(Kind::kPop, 115, 2),
+                              record(Kind::kPop, 117, 1)}};
   const auto parsed = parse_record_lists(lists);
   ASSERT_TRUE(parsed.ok());
   ASSERT_EQ(parsed->events.size(), 1u);

@@ -26,10 +26,11 @@ std::string actions(const ScheduleOptions& options, std::uint64_t steps) {
 }
 
 TEST(Schedule, TV_S1_SkipWaitWarmUpRecordTwice) {
-  EXPECT_EQ(actions({.wait = 2, .warmup = 1, .active = 4, .repeat = 2,
-                     .skip_first = 3},
-                    21),
-            "NNNNNWRRRSNNWRRRSNNNN");
+  EXPECT_EQ(
+      actions(
+          {.wait = 2, .warmup = 1, .active = 4, .repeat = 2, .skip_first = 3},
+          21),
+      "NNNNNWRRRSNNWRRRSNNNN");
 }
 
 TEST(Schedule, TV_S2_RepeatsForEver) {
@@ -37,8 +38,12 @@ TEST(Schedule, TV_S2_RepeatsForEver) {
 }
 
 TEST(Schedule, TV_S3_FirstCycleNeedNotWait) {
-  EXPECT_EQ(actions({.wait = 5, .warmup = 1, .active = 2, .repeat = 2,
-                     .skip_first = 3, .skip_first_wait = true},
+  EXPECT_EQ(actions({.wait = 5,
+                     .warmup = 1,
+                     .active = 2,
+                     .repeat = 2,
+                     .skip_first = 3,
+                     .skip_first_wait = true},
                     18),
             "NNNWRSNNNNNWRSNNNN");
 }
@@ -82,14 +87,13 @@ TEST(ScheduledSteps, D39_RangesHaveTheNumberOfTheirStep) {
 TEST(ScheduledSteps, WindowIsHandedOverBetweenTwoRanges) {
   ScheduledSteps steps(Schedule::create({.warmup = 0, .active = 1}).value());
   steps.start();
-  EXPECT_EQ(steps.step(),
-            (std::vector<StepEffect>{{Kind::kEndStep, 0},
-                                     {Kind::kStop},
-                                     {Kind::kReady, 1},
-                                     {Kind::kPrepare},
-                                     {Kind::kStart},
-                                     {Kind::kSignal},
-                                     {Kind::kBeginStep, 1}}));
+  EXPECT_EQ(steps.step(), (std::vector<StepEffect>{{Kind::kEndStep, 0},
+                                                   {Kind::kStop},
+                                                   {Kind::kReady, 1},
+                                                   {Kind::kPrepare},
+                                                   {Kind::kStart},
+                                                   {Kind::kSignal},
+                                                   {Kind::kBeginStep, 1}}));
 }
 
 // D-28: a program that never steps must be able to learn that.

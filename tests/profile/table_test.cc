@@ -62,12 +62,11 @@ std::vector<FunctionEvent> worked_example() {
 
 TEST(Table, TV_TBL1_AveragesWithDeviceTime) {
   const EventList list(worked_example(), reference_rules());
-  const auto table = reference::table(
-      list.key_averages(), {.sort_by = SortKey::kSelfCudaTimeTotal});
+  const auto table = reference::table(list.key_averages(),
+                                      {.sort_by = SortKey::kSelfCudaTimeTotal});
   ASSERT_TRUE(table.ok());
-  EXPECT_EQ(
-      *table,
-      // clang-format off
+  EXPECT_EQ(*table,
+            // clang-format off
 "--------------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  \n"
 "                Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg     Self CUDA   Self CUDA %    CUDA total  CUDA time avg    # of Calls  \n"
 "--------------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  \n"
@@ -80,7 +79,7 @@ TEST(Table, TV_TBL1_AveragesWithDeviceTime) {
 "--------------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  ------------  \n"
 "Self CPU time total: 1.500ms\n"
 "Self CUDA time total: 1.020ms\n"
-      // clang-format on
+            // clang-format on
   );
 }
 
@@ -143,8 +142,7 @@ TEST(QuantityText, TV_2_11_4_Flops) {
   EXPECT_STREQ(flops_scale(1000).unit, "KFLOPs");
   EXPECT_EQ(format_flops(2400000000, flops_scale(2400000000)), "   2.400");
   EXPECT_STREQ(flops_scale(1000000000000000000).unit, "PFLOPs");
-  EXPECT_EQ(format_flops(1000000000000000000,
-                         flops_scale(1000000000000000000)),
+  EXPECT_EQ(format_flops(1000000000000000000, flops_scale(1000000000000000000)),
             "1000.000");
   // The logarithm rounds up to 15.
   EXPECT_STREQ(flops_scale(999999999999999).unit, "PFLOPs");
@@ -185,8 +183,8 @@ TEST(Table, D03_SharesOfTheDeviceAddUpTo100PercentInEachTable) {
   EXPECT_NEAR(share_sum(mixed, "Self CUDA %"), 100, 0.1);
   const std::string hidden = list.table({.device_rows = DeviceRows::kHidden});
   EXPECT_EQ(line_of(hidden, "gemm_k"), "");
-  EXPECT_NEAR(
-      share_sum(reference::table(list).value(), "Self CUDA %"), 200, 0.1);
+  EXPECT_NEAR(share_sum(reference::table(list).value(), "Self CUDA %"), 200,
+              0.1);
 }
 
 TEST(Table, D04_AnnotationsOfTheDeviceAreNotWork) {

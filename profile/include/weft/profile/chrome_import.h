@@ -43,8 +43,8 @@ struct ChromeImportStatistics {
 };
 
 struct ChromeImport {
-  // Host slices, begin/end pairs and async pairs, device work; kernels belong to
-  // the innermost range around their launch. Times count from first_ns.
+  // Host slices, begin/end pairs and async pairs, device work; kernels belong
+  // to the innermost range around their launch. Times count from first_ns.
   EventList events;
   std::vector<ChromeThread> threads;  // FunctionEvent::thread is 1 + position
   ChromeImportStatistics statistics;

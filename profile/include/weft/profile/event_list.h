@@ -64,9 +64,9 @@ struct StackOptions {
 };
 
 enum class ChromeForm : std::uint8_t {
-  kComplete,        // slices, device rows, async pairs, arrows with both ends
-  kReferenceList,   // the array of PyTorch 2.2.2 without its device tracer
-  kReference2017,   // the array of 2017: host slice, arrow, device slice
+  kComplete,       // slices, device rows, async pairs, arrows with both ends
+  kReferenceList,  // the array of PyTorch 2.2.2 without its device tracer
+  kReference2017,  // the array of 2017: host slice, arrow, device slice
 };
 
 class EventList {
@@ -96,7 +96,8 @@ class EventList {
   // With one thread the time covered by ranges; with several their sum.
   std::int64_t self_cpu_time_total_ns() const noexcept;
 
-  // A row an event; averages are usually what a person wants. Empty for no rows.
+  // A row an event; averages are usually what a person wants. Empty for no
+  // rows.
   std::string table(const TableOptions& options = {}) const;
 
   // Folded stacks, a line each: "outermost;...;innermost microseconds". Events

@@ -11,10 +11,10 @@ namespace weft {
 // What the session that made a list recorded, and how its rows are treated.
 struct EventListOptions {
   Rules rules = Rules::kWeft;
-  bool profile_memory = false;  // memory columns
-  bool with_flops = false;      // FLOPs column
+  bool profile_memory = false;   // memory columns
+  bool with_flops = false;       // FLOPs column
   std::string device_name = {};  // of DeviceType::kCustom, as tables show it
-  bool build_tree = true;       // false: no row has a parent
+  bool build_tree = true;        // false: no row has a parent
   // Merges a range into its parent of the same name when it is the only child:
   // an operator that calls its own overload is one row.
   bool remove_duplicates = true;

@@ -31,7 +31,9 @@ struct OpInput {
   static OpInput integers(std::vector<std::int64_t> values) {
     return {Kind::kIntegers, std::move(values)};
   }
-  static OpInput integer(std::int64_t value) { return {Kind::kInteger, {value}}; }
+  static OpInput integer(std::int64_t value) {
+    return {Kind::kInteger, {value}};
+  }
   static OpInput other() { return {}; }
 };
 

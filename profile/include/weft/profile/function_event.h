@@ -89,9 +89,9 @@ struct FunctionEvent {
   bool finished = true;             // false: end_ns is the session's end
   std::vector<Kernel> kernels;
   std::vector<Shape> input_shapes;
-  std::vector<std::string> stack;  // innermost frame first
-  MemoryUsage memory;              // inclusive of what runs inside
-  std::int64_t requested_bytes = 0;  // of a failed allocation
+  std::vector<std::string> stack;          // innermost frame first
+  MemoryUsage memory;                      // inclusive of what runs inside
+  std::int64_t requested_bytes = 0;        // of a failed allocation
   std::optional<std::uint64_t> flops = 0;  // none: not known
 
   // Derived.

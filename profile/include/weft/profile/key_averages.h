@@ -36,7 +36,7 @@ struct FunctionEventAvg {
   bool is_user_annotation = false;
   bool first_has_parent = false;
   std::optional<std::vector<Shape>> input_shapes;  // only when grouped by
-  std::vector<std::string> stack;                  // as many frames as grouped by
+  std::vector<std::string> stack;  // as many frames as grouped by
   std::uint64_t count = 0;
   std::uint64_t top_level_count = 0;  // how many of them have no parent
   std::int64_t cpu_time_total_ns = 0;

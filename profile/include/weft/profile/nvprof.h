@@ -38,8 +38,8 @@ struct NvprofImport {
 //         kUnsupported  not a database: the message has its first bytes
 //         kLimit        more rows than allowed
 // Under Rules::kReference also:
-//         kCorrupt      a range that ends twice, a call with two kernels, a name
-//                       without a string
+//         kCorrupt      a range that ends twice, a call with two kernels,
+//                       a name without a string
 //         kUnsupported  a kernel whose call is not cudaLaunchKernel
 [[nodiscard]] Result<NvprofImport> parse_nvprof_trace(
     const std::string& path, const NvprofOptions& options = {});

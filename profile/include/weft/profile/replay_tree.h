@@ -3,8 +3,8 @@
 #define WEFT_PROFILE_REPLAY_TREE_H_
 
 // The other tree of PyTorch 2.2.2: that of its collector, which nests by what
-// is open when something starts, across threads too. Its rules differ from those
-// of EventList, whose tree is the one that weft shows; this one serves to
+// is open when something starts, across threads too. Its rules differ from
+// those of EventList, whose tree is the one that weft shows; this one serves to
 // compare with trees that the reference wrote.
 //
 //   Events are replayed by start alone. Before each, what ended strictly before

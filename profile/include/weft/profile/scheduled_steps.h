@@ -5,13 +5,16 @@
 // What a scheduled profiler does at each start, step and stop. It only says
 // what to do: whoever asks has the tracer.
 //
-//   from \ to | none              warmup             record, save       end
-//   ----------+---------------------------------------------------------------
-//   none      | -                 prepare            prepare, start     -
-//   warmup    | warn,start,stop   -                  start              start,stop
-//   record    | warn, stop        warn, stop         -                  stop,ready
-//   save      | stop, ready       stop,ready,prepare stop,ready,        stop,ready
-//             |                                      prepare,start
+//   from \ to | none               warmup    record, save    end
+//   ----------+--------------------------------------------------------
+//   none      | -                  prepare   prepare, start  -
+//   warmup    | warn, start, stop  -         start           start, stop
+//   record    | warn, stop         warn,     -               save
+//             |                    stop
+//   save      | save               save,     save, prepare,  save
+//             |                    prepare   start
+//
+//   save = stop, then hand the window over
 
 #include <cstdint>
 #include <functional>
@@ -32,7 +35,7 @@ struct StepEffect {
     kSignal,     // count the step in the StepTracker
     kBeginStep,  // open the range "ProfilerStep#<step>"
     kEndStep,
-    kWarn,       // the schedule ends a window that is never saved
+    kWarn,  // the schedule ends a window that is never saved
   };
 
   Kind kind;

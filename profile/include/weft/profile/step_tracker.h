@@ -17,7 +17,7 @@ class StepTracker {
  public:
   struct Step {
     std::int64_t current;   // after the call
-    std::uint64_t signals;  // by how much it grew: one signal to the tracer each
+    std::uint64_t signals;  // by how much it grew; the tracer gets one each
     bool jumped;            // by more than one, which no single caller does
   };
 
