@@ -105,6 +105,7 @@ void Drainer::obey() {
         drain_all();
         subscription.start_tick = runtime_->now();
         subscription.stop_tick.store(kNoStop, std::memory_order_relaxed);
+        subscription.paused_at.clear();
         last_record_ns_ = monotonic_ns();
         take_anchor();
         break;
@@ -127,12 +128,11 @@ void Drainer::drain_all() {
 // The interval is over: its records, and what was refused, go out now.
 void Drainer::pause(SubscriptionState& subscription) {
   drain_all();
-  subscription.paused_at.clear();
   for (std::uint32_t slot = 0; slot < readings_.size(); ++slot) {
     if (readings_[slot].index == 0) continue;
     report_tail(slot);
-    subscription.paused_at[readings_[slot].index] =
-        readings_[slot].reader.position();
+    subscription.paused_at.try_emplace(readings_[slot].index,
+                                       readings_[slot].reader.position());
   }
   take_anchor();
   subscription.exporter->settle(kFlushNow);
@@ -142,6 +142,16 @@ void Drainer::pause(SubscriptionState& subscription) {
 // Begins before the change keep their ends: open ones are looked up by name.
 void Drainer::filter(SubscriptionState& subscription, CategoryFilter filter) {
   drain_all();
+  if (!subscription.open.tracking() && !filter.passes_everything()) {
+    subscription.open.track();
+    for (const Reading& reading : readings_)
+      if (reading.index != 0)
+        subscription.open.track_from(static_cast<ThreadIndex>(reading.index),
+                                     reading.reader.position());
+    subscription.open.track_from(
+        ThreadIndex::kNone, kSidePosition | runtime_->side.front_number() *
+                                                SideChannel::kCellSlots);
+  }
   subscription.filter = std::move(filter);
   subscription.site_passes.clear();
 }
@@ -159,7 +169,11 @@ void Drainer::begin(const std::shared_ptr<SubscriptionState>& subscription) {
     const ThreadRegistry::Place& place = runtime_->threads.place(slot);
     told += std::max(load(place.noted), load(place.reported));
     announce(slot);
+    if (!s.filter.passes_everything())
+      s.open.see_from(static_cast<ThreadIndex>(reading.index),
+                      reading.reader.position());
   }
+  if (!s.filter.passes_everything()) s.open.track();
   s.dropped_before[static_cast<std::size_t>(DropReason::kRingFull)] += told;
   read_run_delay();
   s.run_delay_before_ns = run_delay_ns();
@@ -180,6 +194,8 @@ void Drainer::finish(const std::shared_ptr<SubscriptionState>& subscription) {
     if (readings_[slot].index != 0) report_tail(slot);
   take_anchor();
   read_run_delay();
+  pipeline_.define();  // the ends of threads that the last pass found ended
+  catalog_.forget_news();
   s.end.stop_tick = s.stop_tick.load(std::memory_order_relaxed);
   s.end.delivered = load(s.delivered);
   for (std::size_t i = 0; i < kDropReasons; ++i)
@@ -187,7 +203,7 @@ void Drainer::finish(const std::shared_ptr<SubscriptionState>& subscription) {
         load(s.dropped[i]) + load(runtime_->unplaced[i]) - s.dropped_before[i];
   s.end.dropped[static_cast<std::size_t>(DropReason::kRingFull)] += refused();
   s.end.run_delay_ns = run_delay_ns() - s.run_delay_before_ns;
-  s.end.reason = s.end_reason;
+  s.end.reason = s.limit_reached ? "limit: " + s.limit : s.end_reason;
   s.exporter->end(s.end);
   last_stop_ = std::max(last_stop_, s.end.stop_tick);
   pipeline_.remove(s);
@@ -346,6 +362,7 @@ void Drainer::end_thread(std::uint32_t slot) {
   refused_by_ended_.fetch_add(load(runtime_->threads.control(slot).refused),
                               std::memory_order_relaxed);
   announce(slot);  // with its end
+  pipeline_.forget(static_cast<ThreadIndex>(reading.index));
   runtime_->stock.give(reading.reader.segment());
   reading = {};
   runtime_->threads.free_place(slot);

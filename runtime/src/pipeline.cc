@@ -84,7 +84,7 @@ void Pipeline::deliver_to(SubscriptionState& subscription, const Run& run) {
   const bool no_edge =
       first >= subscription.start_tick &&
       subscription.stop_tick.load(std::memory_order_relaxed) == kNoStop;
-  if (no_edge && subscription.filter.passes_everything() &&
+  if (no_edge && !subscription.open.tracking() &&
       subscription.limits.records == 0 && !subscription.limit_reached &&
       subscription.skipped.empty()) {
     hand_over(subscription, run);
@@ -174,9 +174,13 @@ void Pipeline::deliver_selected(SubscriptionState& subscription,
 bool Pipeline::wants(SubscriptionState& subscription, const Run& run,
                      std::uint32_t at, const Slot& head) {
   const Ticks tick = unwrap_tick(payload_of(head), run.reference);
-  if (tick >= subscription.start_tick &&
-      tick < subscription.stop_tick.load(std::memory_order_relaxed))
+  const Ticks stop = subscription.stop_tick.load(std::memory_order_relaxed);
+  if (tick >= subscription.start_tick && tick < stop)
     return passes(subscription, run, at, head);
+  // Begins from here on are in no interval, and so are their ends.
+  if (tick >= stop && (run.position & kSidePosition) == 0)
+    subscription.paused_at.try_emplace(static_cast<std::uint32_t>(run.thread),
+                                       run.position + at);
   // Between two intervals: what ends here and began in an earlier one.
   if (kind_of(head) == RecordKind::kAsyncEnd) return true;
   if (kind_of(head) != RecordKind::kSpanEnd) return false;
@@ -192,33 +196,40 @@ bool Pipeline::wants(SubscriptionState& subscription, const Run& run,
 
 bool Pipeline::passes(SubscriptionState& subscription, const Run& run,
                       std::uint32_t at, const Slot& head) {
-  if (subscription.filter.passes_everything()) return true;
-  const auto thread = static_cast<std::uint32_t>(run.thread);
+  OpenSpans& open = subscription.open;
+  if (!open.tracking()) return true;
+  const std::uint64_t position = run.position + at;
   switch (kind_of(head)) {
     case RecordKind::kSpanBegin: {
       if (!site_passes(subscription, low_of(head))) return false;
-      subscription.open[thread].push_back(run.position + at);
+      open.begin(run.thread, position);
       return true;
     }
     case RecordKind::kSpanEnd:
+      return open.end(run.thread, position, high_of(head)) ||
+             (open.unseen(run.thread, position, high_of(head)) &&
+              site_passes(subscription, low_of(head)));
     case RecordKind::kArgument:
-    case RecordKind::kFailure: {
-      std::vector<std::uint64_t>& open = subscription.open[thread];
-      const std::uint32_t begin = high_of(head);
-      const auto found =
-          std::find_if(open.rbegin(), open.rend(), [&](std::uint64_t position) {
-            return static_cast<std::uint32_t>(position) == begin;
-          });
-      if (found == open.rend()) return false;
-      if (kind_of(head) == RecordKind::kSpanEnd)
-        open.erase(std::next(found).base());
-      return true;
+    case RecordKind::kFailure:
+      // Of another thread's span: its begin may still be on its way.
+      return (flags_of(head) & kFlagForeign) != 0 ||
+             open.shown(run.thread, position, high_of(head));
+    case RecordKind::kAsyncBegin: {
+      const bool shown = site_passes(subscription, low_of(head));
+      open.begin_async(run.thread, position, shown);
+      return shown;
+    }
+    case RecordKind::kAsyncEnd: {
+      const OpenSpans::Begin begin = open.end(slot_at(run, at + 1).word1);
+      if (begin != OpenSpans::Begin::kUnknown)
+        return begin == OpenSpans::Begin::kShown;
+      // A span's end that was recorded elsewhere names its site.
+      return low_of(head) == 0 || site_passes(subscription, low_of(head));
     }
     case RecordKind::kInstant:
     case RecordKind::kCounter:
     case RecordKind::kFlowOut:
     case RecordKind::kFlowIn:
-    case RecordKind::kAsyncBegin:
     case RecordKind::kStep:
       return site_passes(subscription, low_of(head));
     default:
@@ -243,13 +254,21 @@ bool Pipeline::site_passes(SubscriptionState& subscription,
 void Pipeline::reach_limit(SubscriptionState& subscription, std::string what) {
   if (subscription.limit_reached) return;
   subscription.limit_reached = true;
-  subscription.end_reason = "limit: " + what;
+  subscription.limit = what;
   if (on_limit) on_limit(subscription, std::move(what));
 }
 
 void Pipeline::lose(const Loss& loss) {
   for (const auto& subscription : subscriptions_)
     subscription->exporter->lose(loss);
+}
+
+void Pipeline::forget(ThreadIndex thread) {
+  for (const auto& subscription : subscriptions_) {
+    subscription->open.forget(thread);
+    subscription->skipped.erase(static_cast<std::uint32_t>(thread));
+    subscription->paused_at.erase(static_cast<std::uint32_t>(thread));
+  }
 }
 
 void Pipeline::anchor(const ClockAnchor& anchor) {

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "category_filter.h"
+#include "open_spans.h"
 #include "weft/exporter.h"
 #include "weft/session.h"
 
@@ -61,7 +62,7 @@ struct SubscriptionState {
 
   // Set by stop() before the last pass of an interval.
   std::atomic<Ticks> stop_tick{kNoStop};
-  std::string end_reason;
+  std::string end_reason;  // set by who stops it, before the last pass
   CategoryFilter switch_filter;  // as sites are switched; control calls only
 
   Completion written;  // the exporter's output is complete
@@ -73,17 +74,19 @@ struct SubscriptionState {
   // Drainer only.
   Ticks start_tick = 0;  // of the present interval; info has the first one's
   SubscriptionEnd end;
+  // Of the process's counts, what is not this one's. Never changes once the
+  // drainer has begun the subscription.
   std::array<std::uint64_t, kDropReasons> dropped_before{};
   std::uint64_t run_delay_before_ns = 0;
   std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC
   bool limit_reached = false;
-  // Where each thread's stream was when the last interval ended. An end that
+  std::string limit;  // in words, once it is reached
+  // Where each thread's last interval ended: its first slot beyond. An end that
   // comes between two intervals is still wanted if its begin lies before.
   std::unordered_map<std::uint32_t, std::uint64_t> paused_at;
   // Slots not handed over since the last slice, by thread: `skipped` of runs.
   std::unordered_map<std::uint32_t, std::uint64_t> skipped;
-  // Begins that passed the filter and are still open, by thread.
-  std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> open;
+  OpenSpans open;
   std::vector<std::uint8_t> site_passes;  // by SiteId: 0 unknown, 1 yes, 2 no
 };
 
@@ -103,6 +106,8 @@ class Pipeline {
   void define();
   void deliver(const Run& run);
   void lose(const Loss& loss);
+  // The thread has ended and everything of it was delivered.
+  void forget(ThreadIndex thread);
   void anchor(const ClockAnchor& anchor);
   void settle(std::int64_t now_ns);
   // True when an exporter has something for the helper.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "segment_stock.h"
 
-#include <algorithm>
-
 namespace weft {
 
 using ringbuf::Segment;
@@ -110,17 +108,23 @@ void SegmentStock::refill(Rung rung, std::uint32_t count) noexcept {
 }
 
 // Takes up to `count` free segments of a size off their stack while `act` runs
-// on each, so that no thread gets one in the meantime.
+// on each, so that no thread gets one in the meantime. What is held is linked
+// as on a stack.
 template <class Act>
 void SegmentStock::for_free(Rung rung, std::uint32_t count, Act act) noexcept {
-  std::array<std::uint32_t, 64> taken;
-  count = std::min<std::uint32_t>(count, taken.size());
-  std::uint32_t held = 0;
-  for (std::uint32_t number; held < count && (number = pop(rung)) != kNone;) {
+  std::uint32_t held = 0;  // number + 1
+  for (std::uint32_t number; count > 0 && (number = pop(rung)) != kNone;
+       --count) {
     act(std::size_t{number} * kSmallBytes, bytes_of(rung));
-    taken[held++] = number;
+    // Relaxed: only this thread has it.
+    links_[number].store(held, std::memory_order_relaxed);
+    held = number + 1;
   }
-  while (held > 0) push(rung, taken[--held]);
+  while (held != 0) {
+    const std::uint32_t number = held - 1;
+    held = links_[number].load(std::memory_order_relaxed);
+    push(rung, number);
+  }
 }
 
 void SegmentStock::warm_free(Rung rung, std::uint32_t count) noexcept {
@@ -131,7 +135,7 @@ void SegmentStock::warm_free(Rung rung, std::uint32_t count) noexcept {
 
 void SegmentStock::release_free() noexcept {
   for (const Rung rung : {Rung::kSmall, Rung::kMedium, Rung::kTop})
-    for_free(rung, 64, [this](std::size_t offset, std::size_t bytes) {
+    for_free(rung, ~std::uint32_t{0}, [this](std::size_t offset, std::size_t bytes) {
       memory_.give_back(offset, bytes);
     });
 }

@@ -53,7 +53,10 @@ Control& control() {
 void forget_parent() {
   Runtime::forget_after_fork();
   SiteList::instance().turn_off_after_fork();
+  // Ids go on, so that a copy of a parent's Subscription ends nothing here.
+  const std::uint64_t next_id = control().next_id;
   new (&control()) Control();
+  control().next_id = next_id;
 }
 
 [[maybe_unused]] const int fork_handler =
@@ -128,7 +131,7 @@ Result<void> leave(Control& all, Runtime& runtime,
   if (subscription->stop_tick.load(std::memory_order_relaxed) == kNoStop)
     subscription->stop_tick.store(runtime.now_ordered(),
                                   std::memory_order_relaxed);
-  if (subscription->end_reason.empty()) subscription->end_reason = reason;
+  subscription->end_reason = std::move(reason);
   std::erase(all.active, subscription);
   if (all.session == subscription) all.session = nullptr;
   turn_sites(all);
@@ -294,7 +297,7 @@ Result<void> thread_init(std::size_t ring_bytes) {
 
 void set_thread_name(std::string_view name) {
   if (Runtime* runtime = Runtime::create())
-    internal::name_thread(*runtime, runtime->strings.intern(name));
+    internal::name_thread(*runtime, name);
 }
 
 void set_metadata(std::string_view key, std::string_view value) {
@@ -339,17 +342,17 @@ RuntimeStatus status() {
     status.bytes_pending = exporter.bytes_pending;
     status.delivered = figure(all.session->delivered);
     for (std::size_t i = 0; i < kDropReasons; ++i)
-      status.dropped[i] = figure(all.session->dropped[i]);
+      status.dropped[i] = figure(all.session->dropped[i]) +
+                          figure(runtime->unplaced[i]) -
+                          all.session->dropped_before[i];
+    status.dropped[static_cast<std::size_t>(DropReason::kRingFull)] +=
+        runtime->drainer->refused();
   }
-  for (std::size_t i = 0; i < kDropReasons; ++i)
-    status.dropped[i] += figure(runtime->unplaced[i]);
   status.subscriptions = static_cast<std::uint32_t>(all.active.size());
   status.strings = runtime->strings.end();
   status.other_names = runtime->strings.refused();
   status.sites = runtime->sites.end() - 1;
   if (!runtime->ready.load(std::memory_order_acquire)) return status;
-  status.dropped[static_cast<std::size_t>(DropReason::kRingFull)] +=
-      runtime->drainer->refused();
   status.threads_live = runtime->threads.live();
   status.threads_seen = runtime->threads.seen();
   status.ring_bytes_used = runtime->stock.used_bytes();

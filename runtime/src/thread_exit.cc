@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include <string_view>
+
 #include "runtime.h"
 
 namespace weft::internal {
@@ -13,7 +15,9 @@ enum class Stage : std::uint8_t { kNew, kEnrolling, kEnrolled, kEnded };
 
 __thread Stage stage WEFT_TLS_MODEL = Stage::kNew;
 __thread std::uint32_t last_index WEFT_TLS_MODEL = 0;
-__thread StringId chosen_name WEFT_TLS_MODEL = StringId::kNone;
+// Lies in a string table, which is never unmapped; a forked child's own table
+// is another one.
+__thread std::string_view chosen_name WEFT_TLS_MODEL;
 
 pthread_key_t exit_key;
 
@@ -73,8 +77,9 @@ CurrentThread current_thread(Runtime& runtime, Rung rung) noexcept {
   }
   current.index = last_index = current.state->index;
   current.fresh = true;
-  if (chosen_name != StringId::kNone)
-    runtime.threads.rename(current.state->slot, chosen_name);
+  if (!chosen_name.empty())
+    runtime.threads.rename(current.state->slot,
+                           runtime.strings.intern(chosen_name));
   if (exit_key_made)
     pthread_setspecific(exit_key, reinterpret_cast<void*>(std::uintptr_t{1}));
   weft_thread_state = current.state;
@@ -105,8 +110,9 @@ void settle_in(Runtime& runtime, ThreadState& thread, Rung rung) noexcept {
   if (!moved) runtime.stock.give(larger);
 }
 
-void name_thread(Runtime& runtime, StringId name) noexcept {
-  chosen_name = name;
+void name_thread(Runtime& runtime, std::string_view text) noexcept {
+  const StringId name = runtime.strings.intern(text);
+  runtime.strings.text(name, &chosen_name);
   const ThreadState* state = weft_thread_state;
   if (state != nullptr && state->index != 0)
     runtime.threads.rename(state->slot, name);

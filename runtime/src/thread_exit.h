@@ -3,6 +3,7 @@
 #define WEFT_SRC_THREAD_EXIT_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include "segment_stock.h"
 #include "weft/internal/thread_state.h"
@@ -38,8 +39,8 @@ CurrentThread current_thread(Runtime& runtime,
 // there is one. Cold.
 void settle_in(Runtime& runtime, ThreadState& thread, Rung rung) noexcept;
 
-// Names the calling thread, now or when it enrolls.
-void name_thread(Runtime& runtime, StringId name) noexcept;
+// Names the calling thread, now or when it enrolls. Copies the text.
+void name_thread(Runtime& runtime, std::string_view text) noexcept;
 
 }  // namespace internal
 }  // namespace weft
