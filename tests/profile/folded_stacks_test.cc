@@ -50,6 +50,12 @@ TEST(FoldedStacks, AggregationAddsWhatSingleLinesLose) {
   EXPECT_EQ(stacks(EventList({half, other}), {.aggregate = true}), "x 1\n");
 }
 
+TEST(FoldedStacks, SumsBelowAMicrosecondAreLeftOutToo) {
+  FunctionEvent tiny = with_stack(range("tiny", 0, 0), {"x"});
+  tiny.end_ns = 999;
+  EXPECT_EQ(stacks(EventList({tiny}), {.aggregate = true}), "");
+}
+
 TEST(FoldedStacks, LeafIsTheEventsName) {
   EXPECT_EQ(stacks(EventList({with_stack(range("my op", 0, 3), {"x"})}),
                    {.with_leaf = true}),

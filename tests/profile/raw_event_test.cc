@@ -151,6 +151,12 @@ TEST(Memory, D05_OfTouchingRangesOnlyTheSecondIsCharged) {
   EXPECT_EQ(cpu_bytes(list_of(records, reference_rules()), "A"), 64);
 }
 
+TEST(Memory, D05_TheEndOfARangeIsOutsideIt) {
+  const EventList list = list_of({raw("A", 100, 200, 1), memory(64, 200)});
+  EXPECT_EQ(cpu_bytes(list, "A"), 0);
+  EXPECT_EQ(cpu_bytes(list, kMemoryRecord), 64);
+}
+
 TEST(Memory, BytesOutsideEveryRangeHaveARowOfTheirOwn) {
   const EventList list = list_of({raw("A", 100, 200, 7), memory(-64, 300, 3)});
   ASSERT_EQ(list.size(), 2u);
