@@ -10,6 +10,23 @@ namespace weft {
 
 using internal::SiteData;
 
+namespace {
+
+// Whether two sites say the same of their records. Instances of a template do,
+// unless the types of their arguments differ.
+bool same_place(const SiteInfo& a, const SiteInfo& b) noexcept {
+  const auto same = [](const SiteArgument& x, const SiteArgument& y) {
+    return x.key == y.key && x.type == y.type;
+  };
+  return a.kind == b.kind && a.name == b.name && a.category == b.category &&
+         a.file == b.file && a.line == b.line &&
+         std::equal(a.arguments.begin(), a.arguments.begin() + a.argument_count,
+                    b.arguments.begin(), b.arguments.begin() + b.argument_count,
+                    same);
+}
+
+}  // namespace
+
 bool SiteSwitch::wants(std::string_view category) const noexcept {
   if (!on) return false;
   for (const CategoryFilter& filter : filters)
@@ -120,20 +137,9 @@ bool SiteTable::reserve() noexcept {
   return true;
 }
 
-bool SiteTable::publish(SiteData& site, const Argument* arguments,
-                        std::size_t count) noexcept {
-  if (site.number.load(std::memory_order_acquire) != 0) return true;
-  // Relaxed: the number alone; the entry goes with [T].
-  std::uint32_t id = next_.load(std::memory_order_relaxed);
-  do {
-    if (id == kMaxSites) {
-      refused_.fetch_add(1, std::memory_order_relaxed);
-      return false;
-    }
-  } while (
-      !next_.compare_exchange_weak(id, id + 1, std::memory_order_relaxed));
+SiteInfo SiteTable::describe(const SiteData& site, const Argument* arguments,
+                             std::size_t count) noexcept {
   SiteInfo info;
-  info.number = static_cast<SiteId>(id);
   info.kind = site.kind;
   info.name = strings_->intern(site.name);
   const std::string_view category = site.category;
@@ -146,9 +152,43 @@ bool SiteTable::publish(SiteData& site, const Argument* arguments,
     argument.key = strings_->intern(arguments[i].key());
     argument.type = arguments[i].type();
   }
+  return info;
+}
+
+std::uint32_t SiteTable::find_or_add(SiteInfo info) noexcept {
+  const std::uint32_t hash =
+      (static_cast<std::uint32_t>(info.name) * 31 + info.line) * 0x9e3779b1u;
+  std::atomic<std::uint32_t>& bucket = buckets_[hash >> (32 - kBucketBits)];
+  std::uint32_t first = bucket.load(std::memory_order_acquire);  // [U]
+  for (std::uint32_t id = first; id != 0; id = entries_[id].next)
+    if (same_place(entries_[id].info, info)) return id;
+
+  // Relaxed: the number alone; the entry goes with [T] and [U].
+  std::uint32_t id = next_.load(std::memory_order_relaxed);
+  do {
+    if (id == kMaxSites) {
+      refused_.fetch_add(1, std::memory_order_relaxed);
+      return 0;
+    }
+  } while (
+      !next_.compare_exchange_weak(id, id + 1, std::memory_order_relaxed));
+  info.number = static_cast<SiteId>(id);
   Entry& entry = entries_[id];
   entry.info = info;
   entry.ready.store(1, std::memory_order_release);  // [T]
+  do {
+    entry.next = first;
+  } while (!bucket.compare_exchange_weak(first, id,
+                                         std::memory_order_release,  // [U]
+                                         std::memory_order_acquire));
+  return id;
+}
+
+bool SiteTable::publish(SiteData& site, const Argument* arguments,
+                        std::size_t count) noexcept {
+  if (site.number.load(std::memory_order_acquire) != 0) return true;
+  const std::uint32_t id = find_or_add(describe(site, arguments, count));
+  if (id == 0) return false;
   // Two threads may get here at once: one id wins, the other names nothing.
   std::uint32_t none = 0;
   site.number.compare_exchange_strong(none, id, std::memory_order_release);

@@ -7,7 +7,9 @@
 //   list    sites that have run at least once; linked through the sites
 //           themselves, which lie in programs and plugins. Walked when the
 //           switch changes, left by a plugin's sites when it is unloaded.
-//   table   sites that have recorded; by id, copied, never forgotten.
+//   table   sites that have recorded; by id, copied, never forgotten. A site
+//           that says what an earlier one said gets the id of that one, so a
+//           plugin that is loaded again and again takes nothing more.
 //
 // A site registers without a lock, since that may happen in a signal handler.
 // It pushes itself onto the list and then reads the switch; who turns the switch
@@ -98,15 +100,27 @@ class SiteTable {
   }
 
  private:
+  static constexpr int kBucketBits = 12;
+
   struct Entry {
     SiteInfo info;
+    std::uint32_t next;  // id of the next in its bucket; 0: none
     // [T] release when `info` is complete, acquire by readers.
     std::atomic<std::uint32_t> ready;
   };
 
+  SiteInfo describe(const internal::SiteData& site, const Argument* arguments,
+                    std::size_t count) noexcept;
+  // The id of what equals `info`, found or made; 0 when the table is full. Two
+  // threads at once may make one each.
+  std::uint32_t find_or_add(SiteInfo info) noexcept;
+
   StringTable* strings_;
   ringbuf::RingMemory memory_;
   Entry* entries_ = nullptr;
+  // First id of each bucket. [U] release when it and those behind it are
+  // complete, acquire by who walks them.
+  std::array<std::atomic<std::uint32_t>, 1 << kBucketBits> buckets_{};
   std::atomic<std::uint32_t> next_{1};
   std::atomic<std::uint64_t> refused_{0};
 };

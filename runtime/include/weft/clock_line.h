@@ -76,7 +76,7 @@ class WEFT_API ClockLine {
   using Cursor = internal::AnchoredLine::Cursor;
 
   static constexpr std::size_t kKeepAll =
-      std::numeric_limits<std::size_t>::max();
+      (std::numeric_limits<std::size_t>::max)();
 
   // `tick_hz` is the rate to assume while fewer than two anchors are known;
   // 1 GHz if it is unknown or absurd. Who runs for months and converts only
@@ -184,7 +184,7 @@ class MonotoneTime {
  private:
   const ClockLine* line_;
   ClockLine::Cursor cursor_;
-  std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
+  std::int64_t last_ns_ = (std::numeric_limits<std::int64_t>::min)();
   std::uint64_t corrections_ = 0;
 };
 

@@ -85,7 +85,8 @@ struct __attribute__((visibility("hidden"))) ModuleAnchor : ModuleAnchorData {
   constexpr ModuleAnchor() noexcept = default;
   ~ModuleAnchor() { unlink_module(*this); }
 };
-inline ModuleAnchor module_anchor;
+// Of the variable too: its guard does not follow the type.
+__attribute__((visibility("hidden"))) inline ModuleAnchor module_anchor;
 
 struct __attribute__((visibility("hidden"))) Site : SiteData {
   template <std::size_t kName, std::size_t kCategory>

@@ -62,7 +62,8 @@ struct MemoryUsage {
   }
 };
 
-inline constexpr std::size_t kNoEvent = std::numeric_limits<std::size_t>::max();
+inline constexpr std::size_t kNoEvent =
+    (std::numeric_limits<std::size_t>::max)();
 
 // Times are nanoseconds since the start of the session. The first part is what
 // was recorded; EventList fills in the second and then never changes a row.

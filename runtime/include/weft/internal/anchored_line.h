@@ -35,7 +35,7 @@ namespace weft::internal {
 class WEFT_API AnchoredLine {
  public:
   static constexpr std::int64_t kNoBound =
-      std::numeric_limits<std::int64_t>::max();
+      (std::numeric_limits<std::int64_t>::max)();
   static constexpr std::size_t kMaxEpochs = 1000;
 
   struct Point {

@@ -21,8 +21,8 @@ inline constexpr unsigned kScaleShift = 40;
 inline constexpr std::uint64_t kOneNsPerTick = std::uint64_t{1} << kScaleShift;
 
 constexpr std::uint64_t clamp_to_64(Uint128 value) noexcept {
-  return value > std::numeric_limits<std::uint64_t>::max()
-             ? std::numeric_limits<std::uint64_t>::max()
+  return value > (std::numeric_limits<std::uint64_t>::max)()
+             ? (std::numeric_limits<std::uint64_t>::max)()
              : static_cast<std::uint64_t>(value);
 }
 
@@ -45,15 +45,15 @@ constexpr std::uint64_t ns_between(std::int64_t a, std::int64_t b) noexcept {
 
 constexpr std::int64_t add_clamped(std::int64_t ns,
                                    std::uint64_t more) noexcept {
-  return more > ns_between(ns, std::numeric_limits<std::int64_t>::max())
-             ? std::numeric_limits<std::int64_t>::max()
+  return more > ns_between(ns, (std::numeric_limits<std::int64_t>::max)())
+             ? (std::numeric_limits<std::int64_t>::max)()
              : static_cast<std::int64_t>(static_cast<std::uint64_t>(ns) + more);
 }
 
 constexpr std::int64_t subtract_clamped(std::int64_t ns,
                                         std::uint64_t less) noexcept {
-  return less > ns_between(std::numeric_limits<std::int64_t>::min(), ns)
-             ? std::numeric_limits<std::int64_t>::min()
+  return less > ns_between((std::numeric_limits<std::int64_t>::min)(), ns)
+             ? (std::numeric_limits<std::int64_t>::min)()
              : static_cast<std::int64_t>(static_cast<std::uint64_t>(ns) - less);
 }
 

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
+# Feeds the readers of bytes from outside with what a fuzzer makes of good files.
+#
+#   tests/fuzz.sh [--seconds S]      per fuzzer; default 45
+#
+# An input that breaks a reader is left in build/fuzz/.
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+seconds=45
+case ${1-} in
+  "") ;;
+  --seconds) seconds=${2:?a number} ;;
+  *)
+    sed -n '6s/^# *//p' "$0" >&2
+    exit 2
+    ;;
+esac
+
+build=$root/build/fuzz
+launcher=()
+if command -v ccache >/dev/null; then
+  launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+fi
+# libFuzzer steers by the coverage of the code it is compiled into.
+cmake -S "$root" --preset asan -B "$build" -DCMAKE_CXX_COMPILER=clang++ \
+  -DWEFT_BUILD_FUZZ=ON -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link \
+  "${launcher[@]}"
+cmake --build "$build" --target trace_corpus trace_reader_fuzz -j "$(nproc)"
+
+corpus=$(mktemp -d)
+trap 'rm -rf "$corpus"' EXIT
+"$build/tests/fuzz/trace_corpus" "$corpus"
+cd "$build"
+tests/fuzz/trace_reader_fuzz -max_total_time="$seconds" -rss_limit_mb=2048 \
+  -print_final_stats=1 "$corpus"
