@@ -19,8 +19,15 @@
 #include "weft/request.h"
 #include "weft/span.h"
 
+namespace weft::internal {
+
+constinit ThreadState no_ring{};
+
+}  // namespace weft::internal
+
 extern "C" {
-__thread weft::internal::ThreadState* weft_thread_state WEFT_TLS_MODEL = nullptr;
+__thread weft::internal::ThreadState* weft_thread_state WEFT_TLS_MODEL =
+    &weft::internal::no_ring;
 }
 
 namespace weft {
@@ -174,42 +181,44 @@ bool find_room(Runtime& runtime, ThreadState& thread, std::uint32_t slots,
 
 // Claims room, telling first of the records that found none before this one.
 bool claim_slow(Runtime& runtime, ThreadState& thread, std::uint32_t slots,
-                std::uint32_t promise) noexcept {
+                std::uint32_t promise,
+                ringbuf::RingWriter::Claim& claim) noexcept {
   ringbuf::RingWriter& writer = thread.writer;
-  while (!writer.claim(slots, promise)) {
-    writer.enter();
+  // A signal handler may take the room before it is claimed: then once more.
+  while (!writer.claim(slots, promise, claim)) {
+    if (!writer.enter()) return false;
     const ThreadRegistry::Place& place = runtime.threads.place(thread.slot);
     // Relaxed: the drainer reports at stop, when this thread records no more.
     const std::uint64_t told =
         std::max(thread.refused_noted,
                  place.reported.load(std::memory_order_relaxed));
-    const bool losses = writer.refused() != told;
-    if (!find_room(runtime, thread, slots + (losses ? 1 : 0), promise)) {
-      writer.refuse(1 + promise);  // the end of a refused begin never comes
-      writer.leave();
-      return false;
-    }
-    if (!losses) {
-      writer.leave();
-      continue;  // a signal handler may take the room first: claim again
-    }
     const std::uint64_t lost = writer.refused() - told;
-    writer.put(0, head_word(RecordKind::kLoss, runtime.clock_flag(), runtime.now()),
+    const bool room =
+        find_room(runtime, thread, slots + (lost != 0 ? 1 : 0), promise);
+    if (!room) writer.refuse(1 + promise);  // a refused begin has no end
+    writer.leave();
+    if (!room) return false;
+    if (lost == 0) continue;
+    ringbuf::RingWriter::Claim mark;
+    if (!writer.claim(1, 0, mark)) continue;
+    writer.put(mark, 0,
+               head_word(RecordKind::kLoss, runtime.clock_flag(), runtime.now()),
                pair_word(static_cast<std::uint32_t>(DropReason::kRingFull),
                          static_cast<std::uint32_t>(
                              std::min<std::uint64_t>(lost, ~std::uint32_t{0}))));
-    thread.refused_noted = writer.refused();
+    thread.refused_noted = told + lost;
     runtime.threads.note_losses(thread.slot, thread.refused_noted);
-    writer.publish(1);
+    writer.publish(mark, 1);
   }
   return true;
 }
 
-void put_record(Runtime& runtime, ThreadState& thread, const Draft& draft,
+void put_record(Runtime& runtime, ThreadState& thread,
+                const ringbuf::RingWriter::Claim& claim, const Draft& draft,
                 const std::uint32_t* each, std::uint32_t slots) noexcept {
   ringbuf::RingWriter& writer = thread.writer;
   const Ticks tick = draft.ordered ? runtime.now_ordered() : runtime.now();
-  writer.put(0,
+  writer.put(claim, 0,
              head_word(draft.kind,
                        static_cast<std::uint8_t>(draft.flags |
                                                  runtime.clock_flag()),
@@ -217,9 +226,9 @@ void put_record(Runtime& runtime, ThreadState& thread, const Draft& draft,
              draft.word1);
   put_values(draft, each,
              [&](std::uint32_t at, std::uint64_t w0, std::uint64_t w1) {
-               writer.put(at, w0, w1);
+               writer.put(claim, at, w0, w1);
              });
-  writer.publish(slots);
+  writer.publish(claim, slots);
 }
 
 // Where a record went: its thread (0: nowhere) and position.
@@ -246,10 +255,10 @@ Place record(Runtime& runtime, const Draft& draft) noexcept {
     record_context(current_request);
   std::uint32_t each[kMaxArguments + 1];
   const std::uint32_t slots = slots_of(draft, kMaxRecordSlots, each);
-  if (!claim_slow(runtime, thread, slots, draft.promise)) return {};
-  const std::uint64_t position = thread.writer.position();
-  put_record(runtime, thread, draft, each, slots);
-  return {thread.index, position};
+  ringbuf::RingWriter::Claim claim;
+  if (!claim_slow(runtime, thread, slots, draft.promise, claim)) return {};
+  put_record(runtime, thread, claim, draft, each, slots);
+  return {thread.index, claim.position};
 }
 
 // The runtime to record into, with the site known to it; null when there is
@@ -286,7 +295,6 @@ void add_late(OpenSpan span, RecordKind kind, StringId key,
   Runtime* runtime = Runtime::instance();
   if (runtime == nullptr) return;
   const std::uint32_t owner = span.thread() & ~kSlowClock;
-  const ThreadState* thread = weft_thread_state;
   Draft draft;
   draft.kind = kind;
   draft.word1 = pair_word(static_cast<std::uint32_t>(span.position),
@@ -294,7 +302,7 @@ void add_late(OpenSpan span, RecordKind kind, StringId key,
   Argument values[2];
   if (value != nullptr) values[draft.count++] = *value;
   const bool aside = (span.position & kSidePosition) != 0;
-  if (!aside && (thread == nullptr || thread->index != owner)) {
+  if (!aside && weft_thread_state->index != owner) {
     draft.flags = kFlagForeign;
     values[draft.count++] = Argument(
         "id", async_id(static_cast<ThreadIndex>(owner), span.position));
@@ -323,10 +331,11 @@ void record_number(SiteData& site, RecordKind kind, std::uint8_t flags,
 
 }  // namespace
 
-OpenSpan begin_span(SiteData& site, StringId name, const Argument* arguments,
-                    std::size_t count) noexcept {
+std::uint64_t begin_span(std::uint64_t* position, SiteData& site, StringId name,
+                         const Argument* arguments,
+                         std::size_t count) noexcept {
   Runtime* runtime = runtime_for(site, arguments, count);
-  if (runtime == nullptr) return {};
+  if (runtime == nullptr) return 0;
   Draft draft;
   draft.kind = RecordKind::kSpanBegin;
   draft.promise = 1;
@@ -334,12 +343,12 @@ OpenSpan begin_span(SiteData& site, StringId name, const Argument* arguments,
   draft.values = arguments;
   draft.count = count;
   const Place place = record(*runtime, draft);
-  if (place.thread == 0) return {};
+  if (place.thread == 0) return 0;
   // Such ends must not take the fast path: another clock, or another ring.
   const bool slow = runtime->clock_flag() != 0 ||
                     (place.position & kSidePosition) != 0;
-  return {pair_word(place.thread | (slow ? kSlowClock : 0), id_of(site)),
-          place.position};
+  *position = place.position;
+  return pair_word(place.thread | (slow ? kSlowClock : 0), id_of(site));
 }
 
 void end_span(OpenSpan span) noexcept {
@@ -354,13 +363,13 @@ void end_span(OpenSpan span) noexcept {
     record_aside(*runtime, owner, draft);
     return;
   }
-  ThreadState* thread = weft_thread_state;
-  if (thread == nullptr || thread->index != owner || thread->writer.busy()) {
+  ThreadState& thread = *weft_thread_state;
+  ringbuf::RingWriter::Claim claim;
+  if (thread.index != owner || !thread.writer.claim_promised(claim)) {
     end_elsewhere(*runtime, span);
     return;
   }
-  if (thread->writer.claim_promised())
-    put_record(*runtime, *thread, draft, nullptr, 1);
+  put_record(*runtime, thread, claim, draft, nullptr, 1);
 }
 
 void add_argument(OpenSpan span, const Argument& argument) noexcept {

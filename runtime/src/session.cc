@@ -90,7 +90,7 @@ void wait_for_records(Runtime& runtime) {
     std::this_thread::sleep_for(milliseconds(1));  // store buffers drain in ns
   const auto deadline = std::chrono::steady_clock::now() + kRecordTimeout;
   for (std::uint32_t slot = 0; slot < runtime.threads.places(); ++slot)
-    while (runtime.threads.state(slot).writer.busy() &&
+    while (runtime.threads.in_record(slot) &&
            std::chrono::steady_clock::now() < deadline)
       std::this_thread::yield();
 }
@@ -429,8 +429,11 @@ Result<SubscriptionEnd> Subscription::stop(milliseconds timeout) {
 
 namespace internal {
 
-bool register_site(SiteData& site) noexcept {
-  return SiteList::instance().add(site);
+std::uint8_t settle_site(SiteData& site) noexcept {
+  // Relaxed: a switch.
+  const std::uint8_t now = site.state.load(std::memory_order_relaxed);
+  if (now != kSiteUnregistered) return now;
+  return SiteList::instance().add(site) ? kSiteSlow : kSiteOff;
 }
 
 void unlink_module(ModuleAnchorData& module) noexcept {

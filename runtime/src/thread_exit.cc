@@ -22,18 +22,19 @@ __thread std::string_view chosen_name WEFT_TLS_MODEL;
 pthread_key_t exit_key;
 
 // Key destructors run in up to PTHREAD_DESTRUCTOR_ITERATIONS rounds as long as
-// one sets its key again; the value counts them.
+// one sets its key again; the value counts them. The last round is left to
+// others: sanitizers take their own thread state down in it.
 void on_thread_exit(void* rounds) {
   const auto round = reinterpret_cast<std::uintptr_t>(rounds);
-  if (round < PTHREAD_DESTRUCTOR_ITERATIONS) {
+  if (round < PTHREAD_DESTRUCTOR_ITERATIONS - 1) {
     pthread_setspecific(exit_key, reinterpret_cast<void*>(round + 1));
     return;
   }
   ThreadState* state = weft_thread_state;
-  weft_thread_state = nullptr;
+  weft_thread_state = &no_ring;
   stage = Stage::kEnded;
   Runtime* runtime = Runtime::instance();
-  if (runtime == nullptr || state == nullptr || state->index == 0) return;
+  if (runtime == nullptr || state->index == 0) return;
   runtime->threads.leave(*state, runtime->now());
 }
 
@@ -52,7 +53,7 @@ CurrentThread current_thread(Runtime& runtime, Rung rung) noexcept {
   CurrentThread current;
   current.state = weft_thread_state;
   // An index of 0 is what a forked child finds in its wiped state.
-  if (current.state != nullptr && current.state->index != 0) {
+  if (current.state->index != 0) {
     current.index = current.state->index;
     return current;
   }
@@ -104,18 +105,19 @@ void settle_in(Runtime& runtime, ThreadState& thread, Rung rung) noexcept {
   const ringbuf::Segment larger = runtime.stock.take(rung);
   if (larger.capacity == 0) return;
   warm(larger);
-  writer.enter();
-  const bool moved = writer.move_to(larger);
-  writer.leave();
+  bool moved = false;
+  if (writer.enter()) {
+    moved = writer.move_to(larger);
+    writer.leave();
+  }
   if (!moved) runtime.stock.give(larger);
 }
 
 void name_thread(Runtime& runtime, std::string_view text) noexcept {
   const StringId name = runtime.strings.intern(text);
   runtime.strings.text(name, &chosen_name);
-  const ThreadState* state = weft_thread_state;
-  if (state != nullptr && state->index != 0)
-    runtime.threads.rename(state->slot, name);
+  const ThreadState& state = *weft_thread_state;
+  if (state.index != 0) runtime.threads.rename(state.slot, name);
 }
 
 }  // namespace weft::internal

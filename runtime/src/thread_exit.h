@@ -15,6 +15,9 @@ class Runtime;
 
 namespace internal {
 
+// What weft_thread_state points to in a thread without a ring: no room, no index.
+extern ThreadState no_ring;
+
 // The calling thread, as far as it can record.
 //
 //   state   index
@@ -29,8 +32,8 @@ struct CurrentThread {
 };
 
 // Enrolls the thread at its first call, with a ring of at most `rung`, and
-// arranges for the end of the thread: its place is left in the last round of
-// pthread key destructors, so that records of thread_local destructors and of
+// arranges for the end of the thread: its place is left in the last round but one
+// of pthread key destructors, so that records of thread_local destructors and of
 // other keys' destructors still find the ring. Async-signal-safe.
 CurrentThread current_thread(Runtime& runtime,
                              Rung rung = Rung::kSmall) noexcept;

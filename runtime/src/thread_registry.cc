@@ -67,6 +67,7 @@ ThreadState* ThreadRegistry::enroll(Rung rung, Ticks now) noexcept {
   ThreadState* state = new (&state_[slot]) ThreadState();
   state->writer.attach(control, segment, 0);
   state->index = place.index;
+  state->tag = std::uint64_t{place.index} << 32;
   state->slot = slot;
   place.phase.store(static_cast<std::uint32_t>(Phase::kLive),
                     std::memory_order_release);  // [P]

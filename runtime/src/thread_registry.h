@@ -98,6 +98,12 @@ class ThreadRegistry {
   ringbuf::RingControl& control(std::uint32_t slot) noexcept {
     return control_[slot];
   }
+  // A live thread is in the middle of a record right now.
+  bool in_record(std::uint32_t slot) const noexcept {
+    return place_[slot].phase.load(std::memory_order_acquire) ==
+               static_cast<std::uint32_t>(Phase::kLive) &&  // [P]
+           state_[slot].writer.busy();
+  }
   std::uint32_t live() const noexcept {
     return live_.load(std::memory_order_relaxed);  // a figure of its own
   }

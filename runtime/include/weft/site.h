@@ -58,22 +58,26 @@ struct SiteData {
         file(the_file),
         module(the_module) {}
 
-  // True when a record is wanted. Hot when off or on: one load and a branch.
-  WEFT_ALWAYS_INLINE bool on() noexcept;
+  // The state, off for a site that was not registered and is not wanted. Hot
+  // when off or on: one load and a branch, or two.
+  WEFT_ALWAYS_INLINE std::uint8_t wanted() noexcept;
+  // True when a record is wanted.
+  WEFT_ALWAYS_INLINE bool on() noexcept { return wanted() != kSiteOff; }
 };
 
-// Thread-safe. Cold: makes the site known; true when it is switched on.
-WEFT_API bool register_site(SiteData& site) noexcept;
+// Thread-safe. Cold: the state of a site that is neither off nor fast, made
+// known before if it was not.
+WEFT_API std::uint8_t settle_site(SiteData& site) noexcept;
 
 // Thread-safe. Cold: forgets all sites of a module that is being unloaded.
 WEFT_API void unlink_module(ModuleAnchorData& module) noexcept;
 
-WEFT_ALWAYS_INLINE bool SiteData::on() noexcept {
+WEFT_ALWAYS_INLINE std::uint8_t SiteData::wanted() noexcept {
   // Relaxed: the byte is a switch, it publishes nothing.
   const std::uint8_t now = state.load(std::memory_order_relaxed);
-  if (WEFT_LIKELY(now == kSiteOff)) return false;
-  if (WEFT_UNLIKELY(now == kSiteUnregistered)) return register_site(*this);
-  return true;
+  if (WEFT_LIKELY(now == kSiteOff)) return kSiteOff;
+  if (WEFT_LIKELY(now == kSiteFast)) return kSiteFast;
+  return settle_site(*this);
 }
 
 struct ModuleAnchorData {};

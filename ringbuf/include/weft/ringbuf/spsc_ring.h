@@ -27,19 +27,22 @@
 // the ring full, and begin and end never part.
 //
 // Signal handlers. A handler may record while it interrupts a record of its own
-// thread. `busy` is set from before the record's position is read until after
-// it is published; a nested producer that sees it set must write elsewhere
-// (side_ring.h). A handler that runs before `busy` is set, or after it is
-// cleared, simply makes a whole record of its own.
+// thread. From before the record's position is read until after it is published
+// the limit reads "busy"; a nested producer that sees that must write elsewhere
+// (side_ring.h). A handler that runs just before makes a whole record of its
+// own and puts the limit back; the record that it interrupted goes by the limit
+// it had read, which is stale, but not too high (I5). So one word is both the
+// room check and the guard, and costs one store more than no guard at all.
 //
 // Invariants:
-//   I1  read_pos <= write_pos, and write + promised <= limit
+//   I1  read_pos <= write_pos, and write_pos + promised <= limit
 //       <= max(read_pos, segment start) + capacity.
 //   I2  [read_pos, write_pos) holds only whole, published records.
 //   I3  Only the producer stores write_pos, link_* and refused; only the
 //       consumer stores read_pos and resets link_pos.
 //   I4  capacity is a power of two and >= 2 * kMaxRecordSlots.
 //   I5  limit may be stale; a stale one only sends the producer to refill().
+//       It is at most kRefillSlots beyond what was needed when it was set.
 //   I6  At most one link is pending.
 //
 // Memory order. Each edge is a release store read by an acquire load:
@@ -51,9 +54,9 @@
 //       segment before the producer may leave another link.
 //   [D] returned, any thread -> producer: promises given back by an end that
 //       was recorded elsewhere.
-//   [H] busy cleared, producer -> whoever waits for it: the record that was
+//   [H] limit put back, producer -> whoever waits for it: the record that was
 //       under way is published. Free on x86-64.
-// A side reads its own position from a plain copy: nobody else writes it (I3).
+// A side reads its own position relaxed: nobody else writes it (I3).
 // Nothing here is seq_cst, because no side stores one position and then decides
 // by loading the other. A drainer that sleeps until a producer wakes it would
 // do exactly that, which is why the drainer polls (ADR 0003).
@@ -123,29 +126,35 @@ class BasicRingWriter {
   using Control = BasicRingControl<P>;
   using Segment = BasicSegment<P>;
 
-  // A refill hands out this many slots at most, so that the producer looks at
-  // returned promises and offered segments now and then. A refill costs some
-  // 20 ns: 0.02 ns a slot.
-  static constexpr std::uint64_t kRefillSlots = 1024;
+  // A record under way. Kept in registers between claim() and publish().
+  struct Claim {
+    std::uint64_t position = 0;  // of its first slot
+    std::uint64_t limit = 0;     // to be put back
+  };
 
   // Producer only. Cold. Continues at `position`, or starts at 0.
   void attach(Control* control, const Segment& segment,
               std::uint64_t position) noexcept {
     control_ = control;
     use(segment, position);
-    write_ = position;
-    limit_ = position;
+    control_->write_pos.store(position, std::memory_order_relaxed);  // not shared
+    set_limit(position + 1);
   }
 
   // Producer only. Hot. Claims room for a record of `slots` slots that promises
   // `promise` more to later ends. After true: put(), then publish(). False: no
   // room, or a record of this thread is being written; see busy().
   [[nodiscard]] WEFT_ALWAYS_INLINE bool claim(std::uint32_t slots,
-                                              std::uint32_t promise) noexcept {
-    if (WEFT_UNLIKELY(busy())) return false;
-    enter();
-    if (WEFT_UNLIKELY(write_ + promised_ + slots + promise > limit_)) {
-      leave();
+                                              std::uint32_t promise,
+                                              Claim& claim) noexcept {
+    claim.limit = limit_.load(std::memory_order_relaxed);  // own thread's
+    if (WEFT_UNLIKELY(claim.limit == kBusy)) return false;
+    limit_.store(kBusy, std::memory_order_relaxed);  // ordered by the fence
+    P::signal_fence();
+    claim.position = position();
+    if (WEFT_UNLIKELY(claim.position + promised_ + slots + promise >
+                      claim.limit)) {
+      set_limit(claim.limit);
       return false;
     }
     promised_ += promise;
@@ -153,60 +162,79 @@ class BasicRingWriter {
   }
 
   // Producer only. Hot. Claims the slot that a begin was promised. False when
-  // there is no promise (a forked child) or when busy.
-  [[nodiscard]] WEFT_ALWAYS_INLINE bool claim_promised() noexcept {
-    if (WEFT_UNLIKELY(busy() || promised_ == 0)) return false;
-    enter();
+  // busy, and in a forked child.
+  [[nodiscard]] WEFT_ALWAYS_INLINE bool claim_promised(Claim& claim) noexcept {
+    claim.limit = limit_.load(std::memory_order_relaxed);  // own thread's
+    if (WEFT_UNLIKELY(claim.limit == kBusy)) return false;
+    limit_.store(kBusy, std::memory_order_relaxed);  // ordered by the fence
+    P::signal_fence();
+    claim.position = position();
     --promised_;
     return true;
   }
 
   // Producer only. Hot. Writes slot `index` of the claimed record.
-  WEFT_ALWAYS_INLINE void put(std::uint32_t index, std::uint64_t word0,
+  WEFT_ALWAYS_INLINE void put(const Claim& claim, std::uint32_t index,
+                              std::uint64_t word0,
                               std::uint64_t word1) noexcept {
-    typename P::Slot& slot = slots_[(write_ + index) & mask_];
+    typename P::Slot& slot = slots_[(claim.position + index) & mask_];
     P::store(slot.word0, word0);
     P::store(slot.word1, word1);
   }
 
   // Producer only. Hot. Makes the claimed record visible.
-  WEFT_ALWAYS_INLINE void publish(std::uint32_t slots) noexcept {
-    write_ += slots;
-    control_->write_pos.store(write_, std::memory_order_release);  // [A]
-    leave();
+  WEFT_ALWAYS_INLINE void publish(const Claim& claim,
+                                  std::uint32_t slots) noexcept {
+    control_->write_pos.store(claim.position + slots,
+                              std::memory_order_release);  // [A]
+    set_limit(claim.limit);
   }
 
+  // Producer only. What cold code does to the ring it does between these two,
+  // as if it were a record. False: busy.
+  [[nodiscard]] bool enter() noexcept {
+    const std::uint64_t limit = limit_.load(std::memory_order_relaxed);
+    if (limit == kBusy) return false;
+    limit_.store(kBusy, std::memory_order_relaxed);  // ordered by the fence
+    P::signal_fence();
+    entered_limit_ = limit;
+    return true;
+  }
+  void leave() noexcept { set_limit(entered_limit_); }
+
   // Producer only. Cold; while entered. Room for `slots` and `promise`, after
-  // a look at what the consumer has freed. True: limit is raised.
+  // a look at what the consumer has freed. True: there is, after leave().
   bool refill(std::uint32_t slots, std::uint32_t promise) noexcept {
     take_returned();
     const std::uint64_t read =
         control_->read_pos.load(std::memory_order_acquire);  // [B]
     const std::uint64_t base = read > segment_start_ ? read : segment_start_;
     const std::uint64_t room_end = base + mask_ + 1;
-    const std::uint64_t needed = write_ + promised_ + slots + promise;
-    if (overwrite_) {
-      limit_ = needed + kRefillSlots;
-      return true;
-    }
-    limit_ = needed + kRefillSlots < room_end ? needed + kRefillSlots : room_end;
-    return needed <= limit_;
+    const std::uint64_t needed = position() + promised_ + slots + promise;
+    const std::uint64_t wanted = needed + P::kRefillSlots;
+    entered_limit_ = overwrite_ || wanted < room_end ? wanted : room_end;
+    return needed <= entered_limit_;
   }
 
   // Producer only. Cold; while entered. Moves on to `segment`; refill() then
   // finds its room. False while an earlier link is pending (I6), and when
-  // `segment` could not hold what is promised and one slot more.
+  // `segment` could not hold what is promised and what a stale limit allows.
   bool move_to(const Segment& segment) noexcept {
     if (control_->link_pos.load(std::memory_order_acquire) != kNoLink)  // [C]
       return false;
-    if (promised_ >= segment.capacity) return false;
+    // A handler may get here after the claim that it interrupted has read its
+    // limit, and that claim then still goes by it (I5). It reaches at most this
+    // far; in a larger segment it cannot reach too far.
+    const std::uint64_t stale_reach =
+        segment.capacity < capacity() ? P::kRefillSlots + P::kMaxRecordSlots : 0;
+    if (promised_ + stale_reach >= segment.capacity) return false;
     // Relaxed: published by the next write_pos, see [A].
     control_->link_offset.store(segment.offset, std::memory_order_relaxed);
     control_->link_capacity.store(segment.capacity, std::memory_order_relaxed);
-    control_->link_pos.store(write_, std::memory_order_relaxed);
-    use(segment, write_);
+    control_->link_pos.store(position(), std::memory_order_relaxed);
+    use(segment, position());
     // The old limit counts the old segment's room, which may be larger.
-    limit_ = write_ + promised_;
+    entered_limit_ = position() + promised_ + 1;
     return true;
   }
 
@@ -222,27 +250,29 @@ class BasicRingWriter {
   // the reader must be a snapshot (overwrite_ring.h).
   void set_overwrite() noexcept { overwrite_ = true; }
 
-  // A record of this thread is being written. Also read by the drainer at the
-  // end of a subscription, to wait for records that are under way.
+  // A record of this thread is being written. Also asked by who waits, at the
+  // end of a subscription, for records that are under way.
   bool busy() const noexcept {
-    return busy_.load(std::memory_order_acquire) != 0;  // [H]
-  }
-  WEFT_ALWAYS_INLINE void enter() noexcept {
-    busy_.store(1, std::memory_order_relaxed);  // relaxed: ordered by the fence
-    P::signal_fence();
-  }
-  WEFT_ALWAYS_INLINE void leave() noexcept {
-    P::signal_fence();
-    busy_.store(0, std::memory_order_release);  // [H]
+    return limit_.load(std::memory_order_acquire) == kBusy;  // [H]
   }
 
-  std::uint64_t position() const noexcept { return write_; }
+  // Relaxed: nobody else stores it (I3).
+  std::uint64_t position() const noexcept {
+    return control_->write_pos.load(std::memory_order_relaxed);
+  }
   std::uint64_t promised() const noexcept { return promised_; }
   std::uint64_t capacity() const noexcept { return mask_ + 1; }
   std::uint64_t refused() const noexcept { return refused_; }
-  bool attached() const noexcept { return control_ != nullptr; }
 
  private:
+  // No limit of an attached ring is 0. A wiped one is, and so busy for ever.
+  static constexpr std::uint64_t kBusy = 0;
+
+  WEFT_ALWAYS_INLINE void set_limit(std::uint64_t limit) noexcept {
+    P::signal_fence();
+    limit_.store(limit, std::memory_order_release);  // [H]
+  }
+
   void take_returned() noexcept {
     const auto count = static_cast<std::uint32_t>(
         control_->returned.load(std::memory_order_acquire));  // [D]
@@ -261,12 +291,12 @@ class BasicRingWriter {
 
   typename P::Slot* slots_ = nullptr;
   std::uint64_t mask_ = 0;
-  std::uint64_t write_ = 0;     // own copy of write_pos
-  std::uint64_t limit_ = 0;     // write_ + promised_ may go up to here (I1)
+  // position + promised may go up to here (I1); kBusy during a record.
+  typename P::template Atomic<std::uint64_t> limit_{kBusy};
   std::uint64_t promised_ = 0;  // slots that ends of open spans will need
   Control* control_ = nullptr;
-  typename P::template Atomic<std::uint32_t> busy_{0};
   bool overwrite_ = false;
+  std::uint64_t entered_limit_ = 0;  // while entered: the limit to be put back
   std::uint64_t segment_start_ = 0;
   std::uint64_t refused_ = 0;
 };

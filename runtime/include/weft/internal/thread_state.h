@@ -16,16 +16,16 @@ namespace weft::internal {
 // every record of the child takes the slow path and is dropped there.
 struct alignas(ringbuf::kCacheLine) ThreadState {
   ringbuf::RingWriter writer;
+  std::uint64_t tag;            // index << 32
   std::uint32_t index;          // ThreadIndex
   std::uint32_t slot;           // in the registry
   std::uint64_t refused_noted;  // refused records that a loss record tells of
-  std::uint32_t request_words;  // of the current request id: 0, 1 or 2
-  std::uint64_t request[2];
 };
 
 }  // namespace weft::internal
 
-// The only thread-local on the recording path, in the initial-exec model: one
+// The only thread-local on the recording path: never null, but a state without
+// room and without an index for a thread that has no ring, in the initial-exec model: one
 // load relative to the thread pointer, in executables and in plugins alike.
 // It needs 8 bytes of static TLS. -DWEFT_DYNAMIC_TLS gives that up for
 // programs whose static TLS is exhausted.
