@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "process_clock.h"
+#include "run_slice.h"
 #include "runtime.h"
 #include "weft/clock.h"
 
@@ -24,6 +25,9 @@ constexpr std::int64_t kIdleAnchorPeriod = 5 * kSecond;
 // Stamps of other processors may seem to lie ahead, by 1.5 us at most.
 constexpr std::int64_t kSlack = 1'000'000;
 constexpr std::int64_t kBackwardsTolerance = 2'000;
+// A full ring is handed over in slices of 64 KiB, which stay in the first-level
+// cache while several look at them, and each is free for its thread at once.
+constexpr std::uint32_t kSliceSlots = 4096;
 // A ring that never held more than a sixteenth of itself in this time is
 // offered a smaller one.
 constexpr std::int64_t kShrinkAfter = 10 * kSecond;
@@ -301,8 +305,12 @@ std::uint64_t Drainer::deliver_from(std::uint32_t slot) {
     reading.last_tick = tick;
     if (pipeline_.empty() && tick < last_stop_)
       runtime_->drop(DropReason::kLatePublish, count_records(run));
-    pipeline_.deliver(run);
-    reading.reader.release(count);
+    for (std::uint32_t begin = 0; begin < count;) {
+      const std::uint32_t end = slice_end(run, begin, kSliceSlots);
+      pipeline_.deliver(slice_of(run, begin, end));
+      reading.reader.release(end - begin);
+      begin = end;
+    }
     reading.most = std::max(reading.most, count);
     offer_smaller(slot, reading);
   }

@@ -3,38 +3,10 @@
 
 #include <algorithm>
 
+#include "run_slice.h"
+
 namespace weft {
 namespace {
-
-std::uint32_t size_of(const Run& run) noexcept {
-  return run.first_count + run.second_count;
-}
-
-const Slot& slot_at(const Run& run, std::uint32_t at) noexcept {
-  return at < run.first_count ? run.first[at]
-                              : run.second[at - run.first_count];
-}
-
-// Slots [begin, end) of a run.
-Run slice_of(const Run& run, std::uint32_t begin, std::uint32_t end) noexcept {
-  Run slice = run;
-  slice.position = run.position + begin;
-  slice.skipped = 0;
-  slice.second = nullptr;
-  slice.second_count = 0;
-  if (begin < run.first_count) {
-    slice.first = run.first + begin;
-    slice.first_count = std::min(end, run.first_count) - begin;
-    if (end > run.first_count) {
-      slice.second = run.second;
-      slice.second_count = end - run.first_count;
-    }
-  } else {
-    slice.first = run.second + (begin - run.first_count);
-    slice.first_count = end - begin;
-  }
-  return slice;
-}
 
 std::uint64_t count_records(const Slot* slots, std::uint32_t count) noexcept {
   // Branch-free, so that it is vectorised: it runs over every slot.
