@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What libweft.so asks of a process and what it adds to it.
+"""What weft's libraries ask of a process and what they add to it.
 
-usage: shared_library_test.py LIBRARY [unittest arguments]
+usage: libraries_test.py LIBWEFT.SO ARCHIVE ...
 """
 
 import re
@@ -10,7 +10,9 @@ import sys
 import unittest
 
 MAX_STATIC_TLS = 64
+MINE = re.compile(r"weft_|_ZN?K?4weft|_ZNK?[OR]?4weft|_ZT[ISV]N4weft")
 library = None
+archives = []
 
 
 def output_of(*command):
@@ -36,10 +38,17 @@ class K7_03(unittest.TestCase):
         names = [line.split()[-1] for line in output_of(
             "nm", "-D", "--defined-only", library).splitlines()]
         self.assertTrue(any("begin_span" in name for name in names))
-        mine = re.compile(r"weft_|_ZN?K?4weft|_ZNK?[OR]?4weft|_ZT[ISV]N4weft")
-        self.assertEqual([n for n in names if not mine.match(n)], [])
+        self.assertEqual([n for n in names if not MINE.match(n)], [])
+
+    def test_archives_define_names_of_weft_only(self):
+        # Weak ones are instances of the standard library's templates.
+        strong = re.findall(
+            r"^[0-9a-f]+ [TDBRG] (\S+)$",
+            output_of("nm", "-g", "--defined-only", *archives), re.M)
+        self.assertGreater(len(strong), 100)
+        self.assertEqual([n for n in strong if not MINE.match(n)], [])
 
 
 if __name__ == "__main__":
-    library = sys.argv.pop(1)
-    unittest.main()
+    library, *archives = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1])
