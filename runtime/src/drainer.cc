@@ -182,6 +182,9 @@ void Drainer::begin(const std::shared_ptr<SubscriptionState>& subscription) {
   read_run_delay();
   s.run_delay_before_ns = run_delay_ns();
   s.begin_ns = monotonic_ns();
+  if (s.limits.policy == LimitPolicy::kKeepNewest)
+    s.newest = std::make_unique<NewestRecords>(
+        s.limits, runtime_->clock->tick_hz() / 1e9);
   s.start_tick = s.info.start_tick = runtime_->now();
   s.exporter->begin(s.process, s.info);
   pipeline_.add(subscription);
@@ -201,6 +204,7 @@ void Drainer::finish(const std::shared_ptr<SubscriptionState>& subscription) {
   pipeline_.define();  // the ends of threads that the last pass found ended
   catalog_.forget_news();
   s.end.stop_tick = s.stop_tick.load(std::memory_order_relaxed);
+  pipeline_.release_newest(s);
   s.end.delivered = load(s.delivered);
   for (std::size_t i = 0; i < kDropReasons; ++i)
     s.end.dropped[i] =

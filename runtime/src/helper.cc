@@ -9,7 +9,7 @@ namespace {
 // Warm rings kept ready. A service starts some dozens of threads at once; few
 // of them become busy at the same moment.
 constexpr std::uint32_t kSmallStock = 64;
-constexpr std::uint32_t kMediumStock = 4;
+constexpr std::uint32_t kMediumStock = 16;
 constexpr std::uint32_t kTopStock = 2;
 
 }  // namespace

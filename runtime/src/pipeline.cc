@@ -20,8 +20,15 @@ std::uint64_t count_records(const Slot* slots, std::uint32_t count) noexcept {
   return records;
 }
 
-bool is_mark(RecordKind kind) noexcept {
-  return kind == RecordKind::kLoss || kind == RecordKind::kClockChange;
+// Only the drainer adds, so a relaxed load and store will do.
+void add_to(std::atomic<std::uint64_t>& count, std::uint64_t more) noexcept {
+  count.store(count.load(std::memory_order_relaxed) + more,
+              std::memory_order_relaxed);
+}
+
+std::atomic<std::uint64_t>& dropped_by(SubscriptionState& subscription,
+                                       DropReason reason) noexcept {
+  return subscription.dropped[static_cast<std::size_t>(reason)];
 }
 
 }  // namespace
@@ -67,19 +74,29 @@ void Pipeline::deliver_to(SubscriptionState& subscription, const Run& run) {
 
 void Pipeline::hand_over(SubscriptionState& subscription, const Run& slice) {
   const std::uint64_t records = count_records(slice);
-  if (subscription.exporter->consume(slice)) {
-    // Relaxed: only this thread adds.
-    subscription.delivered.store(
-        subscription.delivered.load(std::memory_order_relaxed) + records,
-        std::memory_order_relaxed);
+  if (subscription.newest != nullptr) {
+    const std::uint64_t old = subscription.newest->add(slice, records);
+    add_to(subscription.delivered, records - old);
+    add_to(dropped_by(subscription, DropReason::kLimit), old);
+    if (old != 0) reach_limit(subscription, "the newest records are kept");
     return;
   }
-  auto& dropped =
-      subscription.dropped[static_cast<std::size_t>(DropReason::kSlowSink)];
-  dropped.store(dropped.load(std::memory_order_relaxed) + records,
-                std::memory_order_relaxed);
+  if (subscription.exporter->consume(slice)) {
+    add_to(subscription.delivered, records);
+    return;
+  }
+  add_to(dropped_by(subscription, DropReason::kSlowSink), records);
   subscription.exporter->lose(
       {slice.thread, slice.position, records, DropReason::kSlowSink});
+}
+
+void Pipeline::release_newest(SubscriptionState& subscription) {
+  if (subscription.newest == nullptr) return;
+  const std::uint64_t refused =
+      subscription.newest->release_to(*subscription.exporter);
+  add_to(subscription.delivered, 0 - refused);
+  add_to(dropped_by(subscription, DropReason::kSlowSink), refused);
+  subscription.newest = nullptr;
 }
 
 // Record by record: at the edges of the interval, with a filter, or a limit.
@@ -95,7 +112,9 @@ void Pipeline::deliver_selected(SubscriptionState& subscription,
     subscription.skipped.erase(before);
   }
   std::uint64_t room = ~std::uint64_t{0};
-  if (subscription.limit_reached) {
+  if (subscription.newest != nullptr) {
+    // Makes room for itself.
+  } else if (subscription.limit_reached) {
     room = 0;
   } else if (subscription.limits.records != 0) {
     room = subscription.limits.records -
@@ -134,10 +153,7 @@ void Pipeline::deliver_selected(SubscriptionState& subscription,
   close(count);
   if (skipped != 0 && !side) subscription.skipped[thread] += skipped;
   if (over_limit != 0) {
-    auto& dropped =
-        subscription.dropped[static_cast<std::size_t>(DropReason::kLimit)];
-    dropped.store(dropped.load(std::memory_order_relaxed) + over_limit,
-                  std::memory_order_relaxed);
+    add_to(dropped_by(subscription, DropReason::kLimit), over_limit);
     reach_limit(subscription, std::to_string(subscription.limits.records) +
                                   " records");
   }
@@ -252,7 +268,8 @@ void Pipeline::settle(std::int64_t now_ns) {
   for (const auto& subscription : subscriptions_) {
     subscription->exporter->settle(now_ns);
     const Limits& limits = subscription->limits;
-    if (subscription->limit_reached) continue;
+    if (subscription->limit_reached || subscription->newest != nullptr)
+      continue;
     if (limits.bytes != 0) {
       const ExporterStatus status = subscription->exporter->status();
       if (status.bytes_written + status.bytes_pending >= limits.bytes)

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "category_filter.h"
+#include "newest_records.h"
 #include "open_spans.h"
 #include "weft/exporter.h"
 #include "weft/session.h"
@@ -79,6 +80,7 @@ struct SubscriptionState {
   std::array<std::uint64_t, kDropReasons> dropped_before{};
   std::uint64_t run_delay_before_ns = 0;
   std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC
+  std::unique_ptr<NewestRecords> newest;  // with LimitPolicy::kKeepNewest
   bool limit_reached = false;
   std::string limit;  // in words, once it is reached
   // Where each thread's last interval ended: its first slot beyond. An end that
@@ -109,6 +111,8 @@ class Pipeline {
   // The thread has ended and everything of it was delivered.
   void forget(ThreadIndex thread);
   void anchor(const ClockAnchor& anchor);
+  // At the end of a subscription that keeps the newest records.
+  void release_newest(SubscriptionState& subscription);
   void settle(std::int64_t now_ns);
   // True when an exporter has something for the helper.
   bool work_pending() const;

@@ -4,8 +4,8 @@
 
 // Ring memory of all threads, in three sizes, bounded as a whole.
 //
-//   kSmall   8 KiB   every thread begins here
-//   kMedium  128 KiB
+//   kSmall   8 KiB   where a thread begins when there are many
+//   kMedium  128 KiB where it begins otherwise
 //   kTop     4 MiB   what a thread at full rate needs: 3 ms of spans
 //
 // A free segment lies on a stack of its size; one more is cut from the arena's
@@ -54,6 +54,12 @@ class SegmentStock {
     return sizes_[static_cast<std::size_t>(rung)];
   }
   Rung rung_of(std::uint64_t capacity) const noexcept;
+
+  // What a thread begins with: while three quarters of the bound are free, a ring
+  // that holds a burst until the drainer comes; with many threads, a small one.
+  Rung first_rung() const noexcept {
+    return used_bytes() < bytes_ / 4 ? Rung::kMedium : Rung::kSmall;
+  }
 
   // In the hands of threads.
   std::size_t used_bytes() const noexcept {

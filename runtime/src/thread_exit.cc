@@ -49,6 +49,12 @@ __attribute__((constructor(101))) void make_exit_key() {
 
 }  // namespace
 
+CurrentThread current_thread(Runtime& runtime) noexcept {
+  const std::uint32_t index = weft_thread_state->index;
+  if (WEFT_LIKELY(index != 0)) return {weft_thread_state, index};
+  return current_thread(runtime, runtime.stock.first_rung());
+}
+
 CurrentThread current_thread(Runtime& runtime, Rung rung) noexcept {
   CurrentThread current;
   current.state = weft_thread_state;

@@ -31,12 +31,13 @@ struct CurrentThread {
   DropReason without = DropReason::kNoRing;
 };
 
-// Enrolls the thread at its first call, with a ring of at most `rung`, and
+// Enrolls the thread at its first call, with a ring of at most `rung`, or the one
+// that memory suggests, and
 // arranges for the end of the thread: its place is left in the last round but one
 // of pthread key destructors, so that records of thread_local destructors and of
 // other keys' destructors still find the ring. Async-signal-safe.
-CurrentThread current_thread(Runtime& runtime,
-                             Rung rung = Rung::kSmall) noexcept;
+CurrentThread current_thread(Runtime& runtime, Rung rung) noexcept;
+CurrentThread current_thread(Runtime& runtime) noexcept;
 
 // Gives the calling thread a warm ring of `rung`, if it has a smaller one and
 // there is one. Cold.

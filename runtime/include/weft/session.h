@@ -29,13 +29,16 @@ enum class ClockChoice : std::uint8_t { kAuto = 0, kTsc = 1, kMonotonic = 2 };
 
 // What happens to the records beyond a limit.
 enum class LimitPolicy : std::uint8_t {
-  kStop = 0,  // the first ones are kept, later ones counted as dropped
+  kStop = 0,        // the first ones are kept, later ones counted as dropped
+  kKeepNewest = 1,  // the last ones are kept: in memory, at most 16 MiB of
+                    // them, and written when the session ends
 };
 
 // What a session may hold; 0: no limit.
 struct Limits {
   std::uint64_t records = 0;
-  std::uint64_t bytes = 0;          // of the output, before compression
+  std::uint64_t bytes = 0;          // of the output, before compression; with
+                                    // kKeepNewest of the records in memory
   std::chrono::nanoseconds duration{0};
   LimitPolicy policy = LimitPolicy::kStop;
   // Called once, on weft's helper thread, with the limit in words.
