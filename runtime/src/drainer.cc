@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kBusyRest = 200'000;
 constexpr std::int64_t kQuietRest = 5'000'000;
-constexpr std::int64_t kIdleRest = 60'000'000;
+constexpr std::int64_t kIdleRest = 100'000'000;
 constexpr std::int64_t kAnchorPeriod = 100'000'000;
 constexpr std::int64_t kIdleAnchorPeriod = 5 * kSecond;
 // Stamps of other processors may seem to lie ahead, by 1.5 us at most.
