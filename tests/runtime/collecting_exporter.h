@@ -189,6 +189,11 @@ class CollectingExporter final : public Exporter {
   void end(const SubscriptionEnd& end) override {
     if (std::exchange(ended_, true)) problem("end twice");
     end_ = end;
+    // Left are those that recorded.
+    std::erase_if(threads_, [](const auto& entry) {
+      const Thread& thread = entry.second;
+      return thread.heads + thread.marked + thread.told == 0;
+    });
   }
   bool has_work() const noexcept override { return false; }
   bool work() override { return false; }

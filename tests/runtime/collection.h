@@ -16,6 +16,12 @@
 
 namespace weft::test {
 
+inline SubscriptionOptions only(std::string categories) {
+  SubscriptionOptions options;
+  options.categories = std::move(categories);
+  return options;
+}
+
 // A subscription into a CollectingExporter.
 class Collection {
  public:

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads that block, that end at once, that come in thousands.
+
+#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <string>
+
+#include "runtime/collection.h"
+#include "runtime.h"
+#include "runtime/scale.h"
+#include "weft/instant.h"
+#include "weft/session.h"
+#include "weft/span.h"
+#include "weft/status.h"
+
+namespace weft::test {
+namespace {
+
+void record_spans(unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    WEFT_SPAN("event");
+  }
+}
+
+// Nothing depends on the recording thread to run again.
+TEST(K2_01, EverythingOfBlockedThreadsIsDelivered) {
+  constexpr unsigned kCounts[] = {1, 7, 4095, 4096, 4097, 1, 7, 4096};
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool over = false;
+  std::atomic<unsigned> blocked{0};
+  Collection collection;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 8; ++i)
+    threads.emplace_back([&, i] {
+      set_thread_name("blocked " + std::to_string(i));
+      record_spans(kCounts[i]);
+      ++blocked;
+      if (i % 2 == 0) {
+        char byte;
+        [[maybe_unused]] const ssize_t none = read(pipe_ends[0], &byte, 1);
+      } else {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return over; });
+      }
+    });
+  while (blocked != 8) std::this_thread::yield();
+  const CollectingExporter& all = collection.stop();
+  ASSERT_EQ(all.threads().size(), 8u);
+  EXPECT_EQ(all.dropped(), 0u);
+  for (const auto& [index, thread] : all.threads()) {
+    const unsigned which =
+        static_cast<unsigned>(all.thread_name(thread).back() - '0');
+    EXPECT_EQ(thread.heads, 2 * kCounts[which]);
+    expect_nested(all, thread);
+  }
+  close(pipe_ends[1]);
+  {
+    const std::scoped_lock lock(mutex);
+    over = true;
+  }
+  changed.notify_all();
+  for (std::thread& thread : threads) thread.join();
+  close(pipe_ends[0]);
+}
+
+TEST(K2_02, ThreadsThatEndAtOnceLoseNothing) {
+  constexpr unsigned kAtOnce = 50;
+  const unsigned rounds = 20'000 / kAtOnce / kSlowdown;
+  Collection collection;
+  for (unsigned round = 0; round < rounds; ++round)
+    run_threads(kAtOnce, [&](unsigned i) {
+      set_thread_name("t" + std::to_string(round * kAtOnce + i));
+      WEFT_SPAN("outer");
+      WEFT_SPAN("middle");
+      WEFT_SPAN("inner");
+    });
+  const CollectingExporter& all = collection.stop();
+  ASSERT_EQ(all.threads().size(), rounds * kAtOnce);
+  std::vector<bool> seen(rounds * kAtOnce);
+  for (const auto& [index, thread] : all.threads()) {
+    EXPECT_EQ(thread.heads, 6u);
+    EXPECT_NE(thread.info.exit_tick, 0u);
+    const std::size_t number = std::stoul(all.thread_name(thread).substr(1));
+    EXPECT_FALSE(seen.at(number));
+    seen.at(number) = true;
+  }
+  EXPECT_EQ(all.dropped(), 0u);
+  EXPECT_EQ(status().threads_live, 0u);
+  EXPECT_EQ(status().ring_bytes_used, 0u);
+}
+
+// What a thread_local's destructor records, and a pthread key's.
+TEST(K2_02, RecordsOfAThreadsDestructorsAreDelivered) {
+  struct AtExit {
+    ~AtExit() { WEFT_SPAN("thread_local destructor"); }
+  };
+  static pthread_key_t key;
+  ASSERT_EQ(pthread_key_create(&key,
+                               [](void*) { WEFT_SPAN("key destructor"); }),
+            0);
+  Collection collection;
+  std::thread([] {
+    static thread_local AtExit at_exit;
+    [[maybe_unused]] const auto* used = &at_exit;
+    pthread_setspecific(key, &key);
+    WEFT_SPAN("body");
+  }).join();
+  const CollectingExporter& all = collection.stop();
+  ASSERT_EQ(all.threads().size(), 1u);
+  EXPECT_EQ(all.heads(), 6u);
+  expect_nested(all, all.threads().begin()->second);
+  pthread_key_delete(key);
+}
+
+// Without huge pages, which the kernel makes of half-used ring memory whenever
+// it likes.
+long resident_kib() {
+  std::FILE* file = std::fopen("/proc/self/smaps_rollup", "r");
+  if (file == nullptr) return 0;
+  char line[256];
+  long resident = 0;
+  long huge = 0;
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    std::sscanf(line, "Rss: %ld", &resident);
+    std::sscanf(line, "AnonHugePages: %ld", &huge);
+  }
+  std::fclose(file);
+  return resident - huge;
+}
+
+// An exporter that keeps nothing, so that what grows is weft.
+class CountingExporter final : public Exporter {
+ public:
+  void begin(const ProcessInfo&, const SubscriptionInfo&) override {}
+  void define(const Catalog&) override {}
+  bool consume(const Run& run) override {
+    slots_ += run.first_count + run.second_count;
+    return true;
+  }
+  void lose(const Loss&) override {}
+  void anchor(const ClockAnchor&) override {}
+  void settle(std::int64_t) override {}
+  void end(const SubscriptionEnd&) override {}
+  bool has_work() const noexcept override { return false; }
+  bool work() override { return false; }
+  ExporterStatus status() const override { return {}; }
+  std::uint64_t slots() const { return slots_; }
+
+ private:
+  std::uint64_t slots_ = 0;
+};
+
+// The filter makes the pipeline keep what it must know of each thread.
+TEST(K5_02, ThreadsLongDeadLeaveNothingBehind) {
+  const auto counted = std::make_shared<CountingExporter>();
+  Result<Subscription> running = subscribe(only("-off"), counted);
+  ASSERT_TRUE(running.ok());
+  const unsigned threads = scaled(50'000);
+  const std::uint32_t places = Runtime::instance()->threads.places();
+  long first = 0;
+  for (unsigned i = 0; i < threads; ++i) {
+    std::thread([] { WEFT_SPAN("short"); }).join();
+    if (i == threads / 10) first = resident_kib();
+  }
+  const long grown = resident_kib() - first;
+  EXPECT_LT(grown, 2048 * static_cast<long>(kSlowdown)) << "KiB";
+  ASSERT_TRUE(running->stop().ok());
+  EXPECT_EQ(counted->slots(), 2u * threads);
+  EXPECT_EQ(status().threads_live, 0u);
+  EXPECT_EQ(status().ring_bytes_used, 0u);
+  // What a pass walks over, whether there is anything or not.
+  EXPECT_LE(Runtime::instance()->threads.places(), places + 1024);
+}
+
+// Nobody waits for a lock: with 500 threads at once each finds its ring.
+TEST(K6_03, FiveHundredThreadsRegisterAtOnce) {
+  std::atomic<unsigned> ready{0};
+  std::atomic<unsigned> done{0};
+  Collection collection;
+  run_threads(500, [&](unsigned) {
+    ++ready;
+    while (ready != 500) std::this_thread::yield();
+    record_spans(10);
+    ++done;
+    while (done != 500) std::this_thread::yield();
+  });
+  const CollectingExporter& all = collection.stop();
+  EXPECT_EQ(all.threads().size(), 500u);
+  EXPECT_EQ(all.heads(), 10'000u);
+  EXPECT_EQ(all.dropped(), 0u);
+}
+
+}  // namespace
+}  // namespace weft::test
