@@ -278,10 +278,12 @@ struct DisabledSpan {
 #define WEFT_INTERNAL_FUNCTION(number)                                      \
   static ::weft::internal::Site WEFT_INTERNAL_CONCAT(weft_site_, number)(   \
       ::weft::SiteKind::kSpan, __func__, "", __FILE__, __LINE__);           \
+  const auto WEFT_INTERNAL_CONCAT(weft_state_, number) =                    \
+      WEFT_INTERNAL_CONCAT(weft_site_, number).wanted();                    \
   [[maybe_unused]] const ::weft::Span WEFT_INTERNAL_CONCAT(weft_span_,      \
                                                            number) =        \
-      WEFT_INTERNAL_CONCAT(weft_site_, number).on()                         \
-          ? ::weft::Span(::weft::internal::kSiteFast,                       \
+      WEFT_INTERNAL_CONCAT(weft_state_, number) != 0                        \
+          ? ::weft::Span(WEFT_INTERNAL_CONCAT(weft_state_, number),         \
                          WEFT_INTERNAL_CONCAT(weft_site_, number), "")      \
           : ::weft::Span()
 
