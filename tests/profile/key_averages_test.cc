@@ -108,7 +108,8 @@ TEST(KeyAverages, D15_TimeInsideTheSameKeyCountsOnce) {
 TEST(KeyAverages, D17_TopLevelIfAnyCallIs) {
   const EventList list(
       {range("outer", 0, 10), range("f", 1, 2), range("f", 20, 21)});
-  const FunctionEventAvg& f = *list.key_averages().find("f");
+  const KeyAverages averages = list.key_averages();
+  const FunctionEventAvg& f = *averages.find("f");
   EXPECT_TRUE(f.first_has_parent);
   EXPECT_EQ(f.top_level_count, 1u);
   const std::string table =
