@@ -28,13 +28,14 @@ class BenchRing {
 
   // Producer. A record of `slots`, as a span's begin or end writes it.
   void record(std::uint32_t slots) {
-    while (!writer_.claim(slots, 0)) {
-      writer_.enter();
+    RingWriter::Claim claim;
+    while (!writer_.claim(slots, 0, claim)) {
+      if (!writer_.enter()) return;  // nobody else works on this ring
       writer_.refill(slots, 0);
       writer_.leave();
     }
-    for (std::uint32_t i = 0; i < slots; ++i) writer_.put(i, i, slots);
-    writer_.publish(slots);
+    for (std::uint32_t i = 0; i < slots; ++i) writer_.put(claim, i, i, slots);
+    writer_.publish(claim, slots);
   }
 
   // Consumer. Reads both words of every slot and gives them back.

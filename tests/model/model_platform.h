@@ -104,6 +104,7 @@ struct ModelPlatform {
   using Atomic = ModelAtomic<T, kAtFirst>;
 
   static constexpr std::uint32_t kMaxRecordSlots = kMaxSlots;
+  static constexpr std::uint64_t kRefillSlots = 1;
 
   struct Slot {
     Atomic<std::uint64_t> word0;
@@ -129,6 +130,7 @@ struct ModelPlatform<Words::kPlain, kMaxSlots, kAtFirst> {
   using Atomic = ModelAtomic<T, kAtFirst>;
 
   static constexpr std::uint32_t kMaxRecordSlots = kMaxSlots;
+  static constexpr std::uint64_t kRefillSlots = 1;
 
   struct Slot {
     rl::var<std::uint64_t> word0{0};

@@ -58,17 +58,18 @@ class OverwriteRingModel
   ringbuf::BasicSegment<P> segment() { return {slots_, kCapacity, 0}; }
 
   void record(std::uint32_t slots) {
-    if (!writer_.claim(slots, 0)) {
-      writer_.enter();
+    typename ringbuf::BasicRingWriter<P>::Claim claim;
+    if (!writer_.claim(slots, 0, claim)) {
+      RL_ASSERT(writer_.enter());
       RL_ASSERT(writer_.refill(slots, 0));
       writer_.leave();
-      RL_ASSERT(writer_.claim(slots, 0));
+      RL_ASSERT(writer_.claim(slots, 0, claim));
     }
     for (std::uint32_t i = 0; i < slots; ++i) {
-      const std::uint64_t position = writer_.position() + i;
-      writer_.put(i, position + 1, ~(position + 1));
+      const std::uint64_t position = claim.position + i;
+      writer_.put(claim, i, position + 1, ~(position + 1));
     }
-    writer_.publish(slots);
+    writer_.publish(claim, slots);
   }
 
   // Returns the snapshot's end.

@@ -61,41 +61,45 @@ class SpscRingModel
     return {which == 0 ? slots0_ : slots1_, kCapacity[which], which};
   }
 
+  using Claim = typename ringbuf::BasicRingWriter<P>::Claim;
+
   // Slow path of every call: as the runtime's, it refills and tries again.
-  bool claim(std::uint32_t slots, std::uint32_t promise) {
-    if (writer_.claim(slots, promise)) return true;
-    writer_.enter();
+  bool claim(std::uint32_t slots, std::uint32_t promise, Claim& claim) {
+    if (writer_.claim(slots, promise, claim)) return true;
+    RL_ASSERT(writer_.enter());
     const bool room = writer_.refill(slots, promise);
     writer_.leave();
-    return room && writer_.claim(slots, promise);
+    return room && writer_.claim(slots, promise, claim);
   }
 
-  void fill_and_publish(std::uint32_t slots) {
-    const std::uint64_t position = writer_.position();
+  void fill_and_publish(const Claim& claim, std::uint32_t slots) {
+    const std::uint64_t position = claim.position;
     for (std::uint32_t i = 0; i < slots; ++i)
-      writer_.put(i, position + i + 1, slots << 8 | i);
-    writer_.publish(slots);
+      writer_.put(claim, i, position + i + 1, slots << 8 | i);
+    writer_.publish(claim, slots);
     RL_ASSERT(writer_.position() == position + slots);
   }
 
   bool record(std::uint32_t slots, std::uint32_t promise) {
     ++calls_;
-    if (!claim(slots, promise)) {
+    Claim under_way;
+    if (!claim(slots, promise, under_way)) {
       writer_.refuse();
       return false;
     }
-    fill_and_publish(slots);
+    fill_and_publish(under_way, slots);
     return true;
   }
 
   void end() {
     ++calls_;
-    RL_ASSERT(writer_.claim_promised());  // an end always finds room
-    fill_and_publish(1);
+    Claim under_way;
+    RL_ASSERT(writer_.claim_promised(under_way));  // an end always finds room
+    fill_and_publish(under_way, 1);
   }
 
   void move() {
-    writer_.enter();
+    RL_ASSERT(writer_.enter());
     // No link is pending, so the consumer has left the other segment.
     if (writer_.move_to(segment(1 - in_))) in_ = 1 - in_;
     writer_.leave();
@@ -117,7 +121,7 @@ class SpscRingModel
     record(1, 0);
     record(2, 0);
     while (writer_.promised() != 0) {
-      writer_.enter();
+      RL_ASSERT(writer_.enter());
       writer_.refill(1, 0);
       writer_.leave();
       rl::yield(1, RL_INFO);
@@ -177,7 +181,7 @@ class SpscRingModel
       rl::yield(1, RL_INFO);
     if (begun != 1) return;
     ended_elsewhere_(RL_INFO).store(1);
-    control_.return_promise();
+    RL_ASSERT(control_.return_promise());
   }
 
   ringbuf::BasicRingControl<P> control_;

@@ -22,24 +22,29 @@ class FlightRing {
 
   BasicSegment<P> segment() { return {slots_.data(), kCapacity, 0}; }
 
+  using Claim = typename BasicRingWriter<P>::Claim;
+
   // Producer. False never happens: the oldest gives way.
-  bool claim(std::uint32_t slots) {
-    if (writer_.claim(slots, 0)) return true;
-    writer_.enter();
+  bool claim(std::uint32_t slots, Claim& claim) {
+    if (writer_.claim(slots, 0, claim)) return true;
+    if (!writer_.enter()) return false;
     const bool room = writer_.refill(slots, 0);
     writer_.leave();
-    return room && writer_.claim(slots, 0);
+    return room && writer_.claim(slots, 0, claim);
   }
-  void put(std::uint32_t index) {
-    const std::uint64_t position = writer_.position() + index;
-    writer_.put(index, position, ~position);
+  void put(const Claim& claim, std::uint32_t index) {
+    const std::uint64_t position = claim.position + index;
+    writer_.put(claim, index, position, ~position);
   }
-  void publish(std::uint32_t slots) { writer_.publish(slots); }
+  void publish(const Claim& claim, std::uint32_t slots) {
+    writer_.publish(claim, slots);
+  }
 
   bool record(std::uint32_t slots) {
-    if (!claim(slots)) return false;
-    for (std::uint32_t i = 0; i < slots; ++i) put(i);
-    publish(slots);
+    Claim under_way;
+    if (!claim(slots, under_way)) return false;
+    for (std::uint32_t i = 0; i < slots; ++i) put(under_way, i);
+    publish(under_way, slots);
     return true;
   }
 
@@ -101,14 +106,15 @@ TEST(OverwriteRing, SnapshotKeepsAllButOneRecordOfMargin) {
 TEST(OverwriteRing, HalfWrittenLongestRecordTearsNothing) {
   Ring ring;
   for (std::uint64_t i = 0; i < kCapacity; ++i) ASSERT_TRUE(ring.record(1));
-  ASSERT_TRUE(ring.claim(kMaxRecordSlots));
+  Ring::Claim claim;
+  ASSERT_TRUE(ring.claim(kMaxRecordSlots, claim));
   for (std::uint32_t i = 0; i < kMaxRecordSlots; ++i) {
-    ring.put(i);
+    ring.put(claim, i);
     const auto [range, wrong] = ring.snapshot();
     ASSERT_EQ(wrong, 0u) << "after " << i + 1 << " slots";
     ASSERT_EQ(range.end, kCapacity);
   }
-  ring.publish(kMaxRecordSlots);
+  ring.publish(claim, kMaxRecordSlots);
   EXPECT_EQ(ring.snapshot().range.end, kCapacity + kMaxRecordSlots);
 }
 

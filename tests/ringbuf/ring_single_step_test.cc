@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A signal handler that records at every instruction of a record. The processor
-// raises SIGTRAP after each instruction while the trap flag is set, so this is
-// every place where a handler can interrupt.
+// A signal handler that records at every instruction of a record.
 
-#include <gtest/gtest.h>
-#include <signal.h>
+#include "ringbuf/single_step.h"
+
+#ifdef WEFT_TEST_CAN_SINGLE_STEP
 
 #include <cstdint>
 
@@ -14,19 +13,6 @@
 
 namespace weft::ringbuf {
 namespace {
-
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#if defined(__has_feature)
-#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
-#define WEFT_TEST_CAN_SINGLE_STEP 1
-#endif
-#else
-#define WEFT_TEST_CAN_SINGLE_STEP 1
-#endif
-#endif
-
-#ifdef WEFT_TEST_CAN_SINGLE_STEP
 
 constexpr std::uint32_t kSideCells = 1024;
 
@@ -59,41 +45,9 @@ void record_in_handler(int) {
   ++s.in_side_ring;
 }
 
-// 0x100 is the trap flag. The red zone below the stack pointer is in use.
-inline void set_trap_flag() {
-  asm volatile(
-      "lea -128(%%rsp), %%rsp\n\t"
-      "pushfq\n\t"
-      "orq $0x100, (%%rsp)\n\t"
-      "popfq\n\t"
-      "lea 128(%%rsp), %%rsp" ::
-          : "memory", "cc");
-}
-inline void clear_trap_flag() {
-  asm volatile(
-      "lea -128(%%rsp), %%rsp\n\t"
-      "pushfq\n\t"
-      "andq $~0x100, (%%rsp)\n\t"
-      "popfq\n\t"
-      "lea 128(%%rsp), %%rsp" ::
-          : "memory", "cc");
-}
-
-class RingSingleStep : public testing::Test {
+class RingSingleStep : public SingleStepTest {
  protected:
-  void SetUp() override {
-    struct sigaction action = {};
-    action.sa_handler = record_in_handler;
-    sigemptyset(&action.sa_mask);
-    ASSERT_EQ(sigaction(SIGTRAP, &action, &before_), 0);
-    Stage probe;
-    stage = &probe;
-    set_trap_flag();
-    clear_trap_flag();
-    stage = &stage_;
-    if (probe.handlers == 0) GTEST_SKIP() << "nothing is single-stepped here";
-  }
-  void TearDown() override { sigaction(SIGTRAP, &before_, nullptr); }
+  RingSingleStep() : SingleStepTest(record_in_handler) { stage = &stage_; }
 
   // Every handler's record and the `own` ones are where they should be.
   void expect_nothing_lost_or_torn(std::uint64_t own) {
@@ -116,13 +70,10 @@ class RingSingleStep : public testing::Test {
   }
 
   Stage stage_;
-
- private:
-  struct sigaction before_ = {};
 };
 
 TEST_F(RingSingleStep, RecordSurvivesAHandlerAtEveryInstruction) {
-  ASSERT_TRUE(stage_.ring.record(1));  // the next one needs no refill
+  ASSERT_TRUE(stage_.ring.record(2));  // refills: the next one need not
   set_trap_flag();
   const bool recorded = stage_.ring.record(3);
   clear_trap_flag();
@@ -132,8 +83,10 @@ TEST_F(RingSingleStep, RecordSurvivesAHandlerAtEveryInstruction) {
 
 TEST_F(RingSingleStep, RefillSurvivesAHandlerAtEveryInstruction) {
   set_trap_flag();
-  const bool recorded = stage_.ring.record(3);  // the first finds no room
+  const bool room = stage_.ring.refill(3, 0);
+  const bool recorded = stage_.ring.record(3);
   clear_trap_flag();
+  EXPECT_TRUE(room);
   EXPECT_TRUE(recorded);
   expect_nothing_lost_or_torn(1);
 }
@@ -150,7 +103,7 @@ TEST_F(RingSingleStep, SpanSurvivesAHandlerAtEveryInstruction) {
   expect_nothing_lost_or_torn(3);
 }
 
-#endif  // WEFT_TEST_CAN_SINGLE_STEP
-
 }  // namespace
 }  // namespace weft::ringbuf
+
+#endif  // WEFT_TEST_CAN_SINGLE_STEP

@@ -41,6 +41,30 @@ TEST(SideRing, GivesRecordsBackInOrder) {
   EXPECT_EQ(ring.front(), nullptr);
 }
 
+// The drainer takes what is complete in a row: nothing behind a gap, and no
+// record twice in a full ring.
+TEST(SideRing, ReadyCountsCompleteRecordsUpToTheFirstGap) {
+  SideRing ring;
+  EXPECT_EQ(ring.ready(), 0u);
+  ASSERT_TRUE(record(ring, 1, 0));
+  EXPECT_EQ(ring.ready(), 1u);
+  std::uint64_t number = 0;
+  SideRing::Cell* gap = ring.claim(&number);
+  ASSERT_NE(gap, nullptr);
+  ASSERT_TRUE(record(ring, 1, 2));
+  ASSERT_TRUE(record(ring, 1, 3));
+  EXPECT_EQ(ring.ready(), 1u);
+  ring.publish(gap, number);
+  EXPECT_EQ(ring.ready(), kCells);
+
+  ring.pop();
+  EXPECT_EQ(ring.ready(), kCells - 1);
+  ASSERT_TRUE(record(ring, 1, 4));  // in the cell that was just read
+  EXPECT_EQ(ring.ready(), kCells);
+  for (std::uint32_t i = 0; i < kCells; ++i) ring.pop();
+  EXPECT_EQ(ring.ready(), 0u);
+}
+
 // A handler that cannot record must know, so that the loss is counted.
 TEST(SideRing, SaysWhenItIsFull) {
   SideRing ring;

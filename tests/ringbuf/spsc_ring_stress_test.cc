@@ -73,7 +73,7 @@ TEST(SpscRingStress, EveryCallIsReadOrRefused) {
 }
 
 TEST(SpscRingStress, SpansKeepTheirEndsThroughGrowthAndShrinking) {
-  TestRing ring(kCapacity, {4 * kCapacity, 2 * kCapacity});
+  TestRing ring(4 * kCapacity, {16 * kCapacity, 8 * kCapacity});
   std::uint64_t open = 0;
   std::uint64_t ends_refused = 0;
   const Totals totals = run_against_a_consumer(ring, [&](Totals& out) {
@@ -107,9 +107,9 @@ TEST(SpscRingStress, SpansKeepTheirEndsThroughGrowthAndShrinking) {
     }
     // A link is followed when something lies behind it.
     ++out.calls;
-    while (!ring.claim(1, 0)) std::this_thread::yield();
-    ring.fill(1);
-    ring.writer().publish(1);
+    RingWriter::Claim last;
+    while (!ring.claim(1, 0, last)) std::this_thread::yield();
+    ring.fill_and_publish(last, 1);
   });
   EXPECT_EQ(ends_refused, 0u);
   EXPECT_EQ(totals.read.wrong, 0u);

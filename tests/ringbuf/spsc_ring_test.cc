@@ -17,11 +17,12 @@ constexpr std::uint64_t kCapacity = TestRing::kCapacity;
 // A half-filled record must stay invisible: the drainer would decode garbage.
 TEST(SpscRing, ClaimedRecordIsInvisibleUntilPublished) {
   TestRing ring;
-  ASSERT_TRUE(ring.claim(3, 0));
-  ring.fill(3);
+  RingWriter::Claim claim;
+  ASSERT_TRUE(ring.claim(3, 0, claim));
+  ring.fill(claim, 3);
   EXPECT_EQ(ring.drain().slots, 0u);
 
-  ring.writer().publish(3);
+  ring.writer().publish(claim, 3);
   const TestRing::Pass pass = ring.drain();
   EXPECT_EQ(pass.slots, 3u);
   EXPECT_EQ(pass.records, 1u);
@@ -59,7 +60,7 @@ TEST(SpscRing, EveryOpenSpanKeepsRoomForItsEnd) {
   while (ring.record(1, 1)) ++open;
   EXPECT_EQ(open, kCapacity / 2);
   for (std::uint64_t i = 0; i < open; ++i) ASSERT_TRUE(ring.end());
-  EXPECT_FALSE(ring.end()) << "nothing is promised any more";
+  EXPECT_EQ(ring.writer().promised(), 0u);
   EXPECT_EQ(ring.drain().records, 2 * open);
 }
 
@@ -122,11 +123,47 @@ TEST(SpscRing, PromiseReturnedElsewhereMakesRoom) {
   ASSERT_TRUE(ring.record(1, 1));
   while (ring.record(1)) {
   }
-  ring.control().return_promise();
+  EXPECT_TRUE(ring.control().return_promise());
   EXPECT_TRUE(ring.record(1));
   EXPECT_EQ(ring.writer().promised(), 0u);
-  EXPECT_FALSE(ring.end());
   EXPECT_EQ(ring.control().returned.load(std::memory_order_relaxed), 0u);
+}
+
+// The ring may have gone to another thread, whose promises are its own.
+TEST(SpscRing, PromiseIsNotReturnedToAnotherOwner) {
+  TestRing ring;
+  constexpr std::uint64_t kOwner = 7;
+  ring.control().returned.store(kOwner << 32, std::memory_order_relaxed);
+  ASSERT_TRUE(ring.record(1, 1));
+  ASSERT_TRUE(ring.record(1, 1));
+  EXPECT_FALSE(ring.control().return_promise(kOwner - 1));
+  EXPECT_FALSE(ring.control().return_promise());
+  EXPECT_EQ(ring.control().returned.load(std::memory_order_relaxed),
+            kOwner << 32);
+  ASSERT_TRUE(ring.refill(1, 0));
+  EXPECT_EQ(ring.writer().promised(), 2u);
+
+  EXPECT_TRUE(ring.control().return_promise(kOwner));
+  ASSERT_TRUE(ring.refill(1, 0));
+  EXPECT_EQ(ring.writer().promised(), 1u);
+  EXPECT_EQ(ring.control().returned.load(std::memory_order_relaxed),
+            kOwner << 32)
+      << "taking what came back leaves the owner";
+}
+
+// The producer looks at returned promises and offered segments now and then,
+// however large and empty its ring is.
+TEST(SpscRing, RefillHandsOutNoMoreThanItsShare) {
+  TestRing ring(64 * kCapacity);
+  ASSERT_TRUE(ring.refill(1, 0));
+  RingWriter::Claim claim;
+  std::uint64_t claimed = 0;
+  while (ring.writer().claim(1, 0, claim)) {
+    ring.fill_and_publish(claim, 1);
+    ++claimed;
+  }
+  EXPECT_EQ(claimed, 1 + Platform::kRefillSlots);
+  EXPECT_TRUE(ring.record(1));
 }
 
 TEST(SpscRing, PositionsAndPromisesGoOnAcrossSegments) {
@@ -196,60 +233,108 @@ TEST(SpscRing, SecondMoveWaitsForTheFirstLinkToBeFollowed) {
 // The room that the large ring had must not be spent in the small one: it would
 // overwrite records that nobody has read.
 TEST(SpscRing, MoveToASmallerSegmentForgetsTheOldRoom) {
-  TestRing ring(8 * kCapacity, {kCapacity});
+  constexpr std::uint64_t kSmall = 4 * kCapacity;
+  TestRing ring(4 * kSmall, {kSmall});
   ASSERT_TRUE(ring.record(1, 1));
   ASSERT_TRUE(ring.move(1));
   std::uint64_t accepted = 0;
   while (ring.record(1)) ++accepted;
-  EXPECT_EQ(accepted, kCapacity - 1);
+  EXPECT_EQ(accepted, kSmall - 1);
   EXPECT_TRUE(ring.end());
 
   const TestRing::Pass pass = ring.drain();
-  EXPECT_EQ(pass.slots, 1 + kCapacity);
+  EXPECT_EQ(pass.slots, 1 + kSmall);
   EXPECT_EQ(pass.wrong, 0u);
 }
 
 // Ends of open spans must fit into what the producer moves to.
 TEST(SpscRing, SegmentThatCannotHoldThePromisesIsRefused) {
-  TestRing ring(8 * kCapacity, {kCapacity});
-  for (std::uint64_t i = 0; i < kCapacity; ++i) ASSERT_TRUE(ring.record(1, 1));
+  constexpr std::uint64_t kSmall = 4 * kCapacity;
+  TestRing ring(8 * kSmall, {kSmall});
+  for (std::uint64_t i = 0; i < kSmall; ++i) ASSERT_TRUE(ring.record(1, 1));
   EXPECT_FALSE(ring.move(1));
-  EXPECT_TRUE(ring.end());
-  EXPECT_TRUE(ring.move(1));
+  // As many ends as bring the position to where every limit set so far ends
+  // within the smaller segment.
+  std::uint64_t ends = 0;
+  while (!ring.move(1)) {
+    ASSERT_TRUE(ring.end());
+    ++ends;
+  }
+  EXPECT_LE(ends, 1 + Platform::kRefillSlots);
+  EXPECT_LT(ring.writer().promised(), kSmall);
+  EXPECT_EQ(ring.drain().wrong, 0u);
+}
+
+// A claim that was interrupted before may hold any limit there ever was, also
+// one from before promises came back; it must not reach over the new segment.
+TEST(SpscRing, SegmentThatEndsBeforeAnEarlierLimitIsRefused) {
+  constexpr std::uint64_t kSmall = 4 * kCapacity;
+  TestRing ring(8 * kSmall, {kSmall});
+  for (std::uint64_t i = 0; i < kSmall; ++i) ASSERT_TRUE(ring.record(1, 1));
+  for (std::uint64_t i = 0; i < kSmall; ++i)
+    ASSERT_TRUE(ring.control().return_promise());
+  ASSERT_TRUE(ring.refill(1, 0));
+  EXPECT_EQ(ring.writer().promised(), 0u);
+  EXPECT_FALSE(ring.move(1));
+  for (std::uint64_t i = 0; i < kSmall; ++i) ASSERT_TRUE(ring.record(1));
+  EXPECT_TRUE(ring.move(1)) << "the position has caught up";
 }
 
 // A handler that records inside a record would tear it.
 TEST(SpscRing, NestedProducerSeesBusyDuringARecord) {
   TestRing ring;
   ASSERT_TRUE(ring.record(1, 1));
-  ASSERT_TRUE(ring.claim(2, 0));
+  RingWriter::Claim claim;
+  ASSERT_TRUE(ring.claim(2, 0, claim));
   EXPECT_TRUE(ring.writer().busy());
-  EXPECT_FALSE(ring.writer().claim(1, 0));
-  EXPECT_FALSE(ring.writer().claim_promised());
-  ring.fill(2);
-  ring.writer().publish(2);
+  RingWriter::Claim nested;
+  EXPECT_FALSE(ring.writer().claim(1, 0, nested));
+  EXPECT_FALSE(ring.writer().claim_promised(nested));
+  EXPECT_FALSE(ring.writer().enter());
+  ring.fill_and_publish(claim, 2);
 
   EXPECT_FALSE(ring.writer().busy());
   EXPECT_TRUE(ring.end());
   EXPECT_EQ(ring.drain().wrong, 0u);
 }
 
+// So would one that moves the ring while cold code works on it.
+TEST(SpscRing, NestedProducerSeesBusyWhileEntered) {
+  TestRing ring;
+  ASSERT_TRUE(ring.writer().enter());
+  EXPECT_TRUE(ring.writer().busy());
+  RingWriter::Claim nested;
+  EXPECT_FALSE(ring.writer().claim(1, 0, nested));
+  EXPECT_FALSE(ring.writer().claim_promised(nested));
+  EXPECT_FALSE(ring.writer().enter());
+  ring.writer().leave();
+  EXPECT_FALSE(ring.writer().busy());
+  EXPECT_TRUE(ring.record(1));
+}
+
 // A refused claim must not leave the thread busy: it would never record again.
 TEST(SpscRing, RefusedClaimIsNotBusy) {
   TestRing ring;
-  EXPECT_FALSE(ring.writer().claim(1, 0)) << "no room before the first refill";
+  RingWriter::Claim claim;
+  EXPECT_FALSE(ring.writer().claim(2, 0, claim)) << "more than attach() gives";
   EXPECT_FALSE(ring.writer().busy());
+  EXPECT_TRUE(ring.record(2));
 }
 
-// A forked child finds its writers wiped and must stay silent.
+// A forked child finds its writers wiped and must stay silent: a writer that
+// has no ring would write through null, or into what the parent shares.
 TEST(SpscRing, WriterOfZerosRefusesEverything) {
   alignas(RingWriter) unsigned char zeros[sizeof(RingWriter)];
   std::memset(zeros, 0, sizeof(zeros));
   auto* writer = std::launder(reinterpret_cast<RingWriter*>(zeros));
-  EXPECT_FALSE(writer->attached());
-  EXPECT_FALSE(writer->claim(1, 0));
-  EXPECT_FALSE(writer->claim_promised());
-  EXPECT_FALSE(writer->busy());
+  RingWriter::Claim claim;
+  EXPECT_TRUE(writer->busy());
+  EXPECT_FALSE(writer->claim(1, 0, claim));
+  EXPECT_FALSE(writer->claim(1, 1, claim));
+  EXPECT_FALSE(writer->claim_promised(claim));
+  EXPECT_FALSE(writer->enter());
+  for (std::size_t i = 0; i < sizeof(zeros); ++i)
+    ASSERT_EQ(zeros[i], 0u) << "byte " << i << " was written";
 }
 
 // Lines that two threads write cost more than the record itself.

@@ -32,40 +32,53 @@ class TestRing {
     return {memory_[index].data(), memory_[index].size(), index};
   }
 
-  // Producer. Hot path, then slow path, then the hot path again.
-  bool claim(std::uint32_t slots, std::uint32_t promise) {
-    if (writer_.claim(slots, promise)) return true;
-    writer_.enter();
-    const bool room = writer_.refill(slots, promise);
-    writer_.leave();
-    return room && writer_.claim(slots, promise);
-  }
-
-  void fill(std::uint32_t slots) {
-    const std::uint64_t position = writer_.position();
-    for (std::uint32_t i = 0; i < slots; ++i)
-      writer_.put(i, position + i, std::uint64_t{slots} << 32 | i);
-  }
-
-  bool record(std::uint32_t slots, std::uint32_t promise = 0) {
-    if (!claim(slots, promise)) {
-      writer_.refuse();
-      return false;
-    }
-    fill(slots);
-    writer_.publish(slots);
+  // Producer. Hot path, slow path, hot path again; a handler may take the room
+  // in between.
+  bool claim(std::uint32_t slots, std::uint32_t promise,
+             RingWriter::Claim& claim) {
+    while (!writer_.claim(slots, promise, claim))
+      if (!refill(slots, promise)) return false;
     return true;
   }
 
+  // False: no room, or busy.
+  bool refill(std::uint32_t slots, std::uint32_t promise) {
+    if (!writer_.enter()) return false;
+    const bool room = writer_.refill(slots, promise);
+    writer_.leave();
+    return room;
+  }
+
+  void fill(const RingWriter::Claim& claim, std::uint32_t slots) {
+    for (std::uint32_t i = 0; i < slots; ++i)
+      writer_.put(claim, i, claim.position + i, std::uint64_t{slots} << 32 | i);
+  }
+
+  void fill_and_publish(const RingWriter::Claim& claim, std::uint32_t slots) {
+    fill(claim, slots);
+    writer_.publish(claim, slots);
+  }
+
+  bool record(std::uint32_t slots, std::uint32_t promise = 0) {
+    RingWriter::Claim under_way;
+    if (!claim(slots, promise, under_way)) {
+      writer_.refuse();
+      return false;
+    }
+    fill_and_publish(under_way, slots);
+    return true;
+  }
+
+  // Of a span whose begin was accepted.
   bool end() {
-    if (!writer_.claim_promised()) return false;
-    fill(1);
-    writer_.publish(1);
+    RingWriter::Claim under_way;
+    if (!writer_.claim_promised(under_way)) return false;
+    fill_and_publish(under_way, 1);
     return true;
   }
 
   bool move(std::uint64_t index) {
-    writer_.enter();
+    if (!writer_.enter()) return false;
     const bool moved = writer_.move_to(segment(index));
     writer_.leave();
     return moved;

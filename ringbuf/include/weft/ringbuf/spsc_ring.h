@@ -35,14 +35,15 @@
 // room check and the guard, and costs one store more than no guard at all.
 //
 // Invariants:
-//   I1  read_pos <= write_pos, and write_pos + promised <= limit
-//       <= max(read_pos, segment start) + capacity.
+//   I1  read_pos <= write_pos. write_pos + promised, and every limit that is
+//       or may come back, are <= max(read_pos, segment start) + capacity.
 //   I2  [read_pos, write_pos) holds only whole, published records.
 //   I3  Only the producer stores write_pos, link_* and refused; only the
 //       consumer stores read_pos and resets link_pos.
 //   I4  capacity is a power of two and >= 2 * kMaxRecordSlots.
-//   I5  limit may be stale; a stale one only sends the producer to refill().
-//       It is at most kRefillSlots beyond what was needed when it was set.
+//   I5  limit may be stale: lower than it could be, which only sends the
+//       producer to refill(), or higher than the last one set, when that one
+//       was set after promises came back. None is above highest_limit_.
 //   I6  At most one link is pending.
 //
 // Memory order. Each edge is a release store read by an acquire load:
@@ -138,6 +139,7 @@ class BasicRingWriter {
     control_ = control;
     use(segment, position);
     control_->write_pos.store(position, std::memory_order_relaxed);  // not shared
+    highest_limit_ = position + 1;
     set_limit(position + 1);
   }
 
@@ -212,29 +214,29 @@ class BasicRingWriter {
     const std::uint64_t room_end = base + mask_ + 1;
     const std::uint64_t needed = position() + promised_ + slots + promise;
     const std::uint64_t wanted = needed + P::kRefillSlots;
-    entered_limit_ = overwrite_ || wanted < room_end ? wanted : room_end;
+    allow(overwrite_ || wanted < room_end ? wanted : room_end);
     return needed <= entered_limit_;
   }
 
   // Producer only. Cold; while entered. Moves on to `segment`; refill() then
   // finds its room. False while an earlier link is pending (I6), and when
-  // `segment` could not hold what is promised and what a stale limit allows.
+  // `segment` could not hold what is promised or what a limit allows.
   bool move_to(const Segment& segment) noexcept {
     if (control_->link_pos.load(std::memory_order_acquire) != kNoLink)  // [C]
       return false;
     // A handler may get here after the claim that it interrupted has read its
-    // limit, and that claim then still goes by it (I5). It reaches at most this
-    // far; in a larger segment it cannot reach too far.
-    const std::uint64_t stale_reach =
-        segment.capacity < capacity() ? P::kRefillSlots + P::kMaxRecordSlots : 0;
-    if (promised_ + stale_reach >= segment.capacity) return false;
+    // limit, and that limit will come back (I5). Of a larger segment this is
+    // always true.
+    const std::uint64_t room_end = position() + segment.capacity;
+    if (position() + promised_ >= room_end || highest_limit_ > room_end)
+      return false;
     // Relaxed: published by the next write_pos, see [A].
     control_->link_offset.store(segment.offset, std::memory_order_relaxed);
     control_->link_capacity.store(segment.capacity, std::memory_order_relaxed);
     control_->link_pos.store(position(), std::memory_order_relaxed);
     use(segment, position());
     // The old limit counts the old segment's room, which may be larger.
-    entered_limit_ = position() + promised_ + 1;
+    allow(position() + promised_ + 1);
     return true;
   }
 
@@ -273,6 +275,12 @@ class BasicRingWriter {
     limit_.store(limit, std::memory_order_release);  // [H]
   }
 
+  // While entered: the limit from now on.
+  void allow(std::uint64_t limit) noexcept {
+    entered_limit_ = limit;
+    if (limit > highest_limit_) highest_limit_ = limit;
+  }
+
   void take_returned() noexcept {
     const auto count = static_cast<std::uint32_t>(
         control_->returned.load(std::memory_order_acquire));  // [D]
@@ -297,6 +305,7 @@ class BasicRingWriter {
   Control* control_ = nullptr;
   bool overwrite_ = false;
   std::uint64_t entered_limit_ = 0;  // while entered: the limit to be put back
+  std::uint64_t highest_limit_ = 0;  // of all that were set
   std::uint64_t segment_start_ = 0;
   std::uint64_t refused_ = 0;
 };
