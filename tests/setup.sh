@@ -30,7 +30,7 @@ test_packages=(
   clang libclang-rt-14-dev # second compiler, fuzzers, sanitizers
   clang-format shellcheck
   valgrind               # instruction counts
-  python3
+  python3 pkg-config
 )
 # Without these the viewer test is skipped.
 viewer_packages=(
