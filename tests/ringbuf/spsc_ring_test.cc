@@ -232,7 +232,7 @@ TEST(SpscRing, SecondMoveWaitsForTheFirstLinkToBeFollowed) {
 
 // The room that the large ring had must not be spent in the small one: it would
 // overwrite records that nobody has read.
-TEST(SpscRing, MoveToASmallerSegmentForgetsTheOldRoom) {
+TEST(SpscRing, MoveToASmallerSegmentLeavesTheOldRoomBehind) {
   constexpr std::uint64_t kSmall = 4 * kCapacity;
   TestRing ring(4 * kSmall, {kSmall});
   ASSERT_TRUE(ring.record(1, 1));

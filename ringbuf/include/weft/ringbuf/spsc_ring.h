@@ -214,7 +214,8 @@ class BasicRingWriter {
     const std::uint64_t room_end = base + mask_ + 1;
     const std::uint64_t needed = position() + promised_ + slots + promise;
     const std::uint64_t wanted = needed + P::kRefillSlots;
-    allow(overwrite_ || wanted < room_end ? wanted : room_end);
+    entered_limit_ = overwrite_ || wanted < room_end ? wanted : room_end;
+    if (entered_limit_ > highest_limit_) highest_limit_ = entered_limit_;
     return needed <= entered_limit_;
   }
 
@@ -224,9 +225,9 @@ class BasicRingWriter {
   bool move_to(const Segment& segment) noexcept {
     if (control_->link_pos.load(std::memory_order_acquire) != kNoLink)  // [C]
       return false;
-    // A handler may get here after the claim that it interrupted has read its
-    // limit, and that limit will come back (I5). Of a larger segment this is
-    // always true.
+    // The limit stays, and an older one may come back: a handler can get here
+    // after the claim that it interrupted has read its limit (I5). A segment
+    // that is no smaller always reaches far enough (I1).
     const std::uint64_t room_end = position() + segment.capacity;
     if (position() + promised_ >= room_end || highest_limit_ > room_end)
       return false;
@@ -235,8 +236,6 @@ class BasicRingWriter {
     control_->link_capacity.store(segment.capacity, std::memory_order_relaxed);
     control_->link_pos.store(position(), std::memory_order_relaxed);
     use(segment, position());
-    // The old limit counts the old segment's room, which may be larger.
-    allow(position() + promised_ + 1);
     return true;
   }
 
@@ -273,12 +272,6 @@ class BasicRingWriter {
   WEFT_ALWAYS_INLINE void set_limit(std::uint64_t limit) noexcept {
     P::signal_fence();
     limit_.store(limit, std::memory_order_release);  // [H]
-  }
-
-  // While entered: the limit from now on.
-  void allow(std::uint64_t limit) noexcept {
-    entered_limit_ = limit;
-    if (limit > highest_limit_) highest_limit_ = limit;
   }
 
   void take_returned() noexcept {
