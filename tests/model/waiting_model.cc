@@ -73,8 +73,8 @@ int main(int argc, char** argv) {
       argc, argv,
       {{"Holds", [] { return holds_at_random<WaitingModel<>>(kToProve); },
         true},
-       {"HoldsWithinTwoSwitches", [] { return holds_within<WaitingModel<>>(2); },
-        true},
+       {"HoldsWithinTwoSwitches",
+        [] { return holds_within<WaitingModel<>>(2); }, true},
        {"FailsWithoutReleaseH", weak_edge_holds<kReleaseWeak>, false},
        {"FailsWithoutAcquireH", weak_edge_holds<kAcquireWeak>, false}});
 }
