@@ -17,6 +17,18 @@ inline constexpr unsigned kSlowdown = 1;
 inline constexpr unsigned kSlowdown = 1;
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kThreadSanitizer = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+inline constexpr bool kThreadSanitizer = true;
+#else
+inline constexpr bool kThreadSanitizer = false;
+#endif
+#else
+inline constexpr bool kThreadSanitizer = false;
+#endif
+
 constexpr unsigned scaled(unsigned count) { return count / kSlowdown; }
 
 }  // namespace weft::test
