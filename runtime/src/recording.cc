@@ -262,13 +262,14 @@ Place record(Runtime& runtime, const Draft& draft) noexcept {
 }
 
 // The runtime to record into, with the site known to it; null when there is
-// none, or no room for the site.
-Runtime* runtime_for(SiteData& site, const Argument* values,
-                     std::size_t count) noexcept {
+// none, or when the table of sites is full: then `lost` records are counted.
+Runtime* runtime_for(SiteData& site, const Argument* values, std::size_t count,
+                     std::uint64_t lost = 1) noexcept {
   Runtime* runtime = Runtime::instance();
-  if (runtime == nullptr || !runtime->sites.publish(site, values, count))
-    return nullptr;
-  return runtime;
+  if (runtime == nullptr) return nullptr;
+  if (runtime->sites.publish(site, values, count)) return runtime;
+  runtime->drop(DropReason::kLimit, lost);
+  return nullptr;
 }
 
 std::uint32_t id_of(const SiteData& site) noexcept {
@@ -334,7 +335,7 @@ void record_number(SiteData& site, RecordKind kind, std::uint8_t flags,
 std::uint64_t begin_span(std::uint64_t* position, SiteData& site, StringId name,
                          const Argument* arguments,
                          std::size_t count) noexcept {
-  Runtime* runtime = runtime_for(site, arguments, count);
+  Runtime* runtime = runtime_for(site, arguments, count, 2);  // and its end
   if (runtime == nullptr) return 0;
   Draft draft;
   draft.kind = RecordKind::kSpanBegin;
@@ -469,12 +470,10 @@ void record_context(const RequestId& id) noexcept {
 
 }  // namespace
 
-AsyncSpan::AsyncSpan(std::string_view name, const Argument& a,
-                     const Argument& b) noexcept {
+AsyncSpan::AsyncSpan(std::string_view name) noexcept {
   if (!dynamic_async_site.on()) return;
-  const Argument list[] = {a, b};
-  id_ = internal::begin_async(dynamic_async_site, internal::intern(name), list,
-                              2);
+  id_ = internal::begin_async(dynamic_async_site, internal::intern(name),
+                              nullptr, 0);
 }
 
 Request::Request(RequestId id) noexcept : previous_(current_request) {

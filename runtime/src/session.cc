@@ -231,6 +231,19 @@ Result<void> init(const InitOptions& options) {
   return result;
 }
 
+Result<void> restart(const InitOptions& options) {
+  Control& all = control();
+  const std::scoped_lock lock(all.mutex);
+  if (all.session != nullptr) {
+    const Result<void> ended =
+        shutdown_locked(all, std::chrono::seconds(1), "restart");
+    if (!ended.ok()) say_once(ended.error().message);
+  }
+  Result<void> result = init_locked(all, options, process_environment());
+  if (!result.ok()) say_once(result.error().message);
+  return result;
+}
+
 Result<void> init(std::string_view output) {
   InitOptions options;
   options.output = output;

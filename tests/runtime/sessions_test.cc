@@ -123,6 +123,22 @@ TEST(K2_05, ALimitOfTimeStops) {
   expect_limit_stops(std::move(options), "limit: 20000000 ns");
 }
 
+// A session that somebody forgot must not keep an operator from tracing.
+TEST(K8_01, RestartTakesOverFromARunningSession) {
+  const auto forgotten = open_session_collector();
+  ASSERT_TRUE(init("forgotten").ok());
+  WEFT_INSTANT("before");
+  const auto wanted = open_session_collector();
+  InitOptions options;
+  options.output = "wanted";
+  std::thread([&] { ASSERT_TRUE(restart(options).ok()); }).join();
+  WEFT_INSTANT("after");
+  ASSERT_TRUE(shutdown().ok());
+  EXPECT_EQ(forgotten->heads(), 1u);
+  EXPECT_EQ(forgotten->result().reason, "restart");
+  EXPECT_EQ(wanted->heads(), 1u);
+}
+
 TEST(K8_01, StartsAndStopsOnAnyThreadAndCoversAll) {
   const auto collected = open_session_collector();
   std::atomic<int> stage{0};

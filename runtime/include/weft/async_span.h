@@ -38,9 +38,9 @@ WEFT_API void end_async(std::uint64_t span) noexcept;
 class WEFT_API AsyncSpan {
  public:
   AsyncSpan() noexcept = default;
-  // Warm: copies the name. Recorded when category "" is on.
-  explicit AsyncSpan(std::string_view name, const Argument& a = {},
-                     const Argument& b = {}) noexcept;
+  // Warm: copies the name. Recorded when category "" is on. Takes no arguments:
+  // their keys belong to a site, which WEFT_ASYNC_SPAN has.
+  explicit AsyncSpan(std::string_view name) noexcept;
   template <std::size_t kName>
   AsyncSpan(internal::SiteData& site, const char (&)[kName],
             const Argument& a = {}, const Argument& b = {},

@@ -88,6 +88,14 @@ inline Result<void> init(const char* output) {
 // working directory: %e the program's name, %p its process id.
 WEFT_API Result<void> init();
 
+// Ends the running session, whoever began it and in whatever state it is, and
+// begins another. For services whose operators start traces: no session that
+// somebody forgot stands in the way.
+// Errors: as of init. That the old output could not be completed is said once
+// through on_message and is no error.
+// Thread-safe. Cold.
+WEFT_API Result<void> restart(const InitOptions& options);
+
 // Goes on recording after stop(), or after init with `start = false`.
 // Errors: kNotRunning (no init), kBusy (is recording).
 // Thread-safe. Cold.
