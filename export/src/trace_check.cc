@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -161,20 +162,27 @@ class Checker {
     }
     // Losses in blocks that were not written are gone with them.
     if (info_.lost_blocks != 0) return;
-    // Drops that have a place in the stream: told of by losses, and by marks in
-    // the rings. The others are only counted. A limit also leaves out marks.
-    const auto dropped_by = [this](DropReason reason) {
-      return info_.end.dropped[static_cast<std::size_t>(reason)];
-    };
-    const std::uint64_t dropped = dropped_by(DropReason::kRingFull) +
-                                  dropped_by(DropReason::kSlowSink);
-    std::uint64_t told = ring_losses_;
-    for (const Loss& loss : info_.losses) told += loss.records;
-    if (dropped_by(DropReason::kLimit) != 0 ? told > dropped
-                                            : told != dropped) {
+    std::array<std::uint64_t, kDropReasons> told{};
+    told[static_cast<std::size_t>(DropReason::kRingFull)] = ring_losses_;
+    for (const Loss& loss : info_.losses)
+      if (static_cast<std::size_t>(loss.reason) < kDropReasons)
+        told[static_cast<std::size_t>(loss.reason)] += loss.records;
+    // These have a place in the stream, where a loss tells of them, unless a
+    // limit left that out as well. The others may only be counted.
+    const bool limited =
+        info_.end.dropped[static_cast<std::size_t>(DropReason::kLimit)] != 0;
+    for (std::size_t reason = 0; reason < kDropReasons; ++reason) {
+      const bool placed =
+          reason == static_cast<std::size_t>(DropReason::kRingFull) ||
+          reason == static_cast<std::size_t>(DropReason::kSlowSink);
+      const std::uint64_t dropped = info_.end.dropped[reason];
+      if (told[reason] <= dropped &&
+          (told[reason] == dropped || !placed || limited))
+        continue;
       add(info_.file_bytes, "the end tells of " + std::to_string(dropped) +
-                                " drops, the losses of " +
-                                std::to_string(told));
+                                " drops for reason " + std::to_string(reason) +
+                                ", the losses of " +
+                                std::to_string(told[reason]));
     }
   }
 

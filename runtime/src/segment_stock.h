@@ -58,7 +58,8 @@ class SegmentStock {
   // What a thread begins with: while three quarters of the bound are free, a ring
   // that holds a burst until the drainer comes; with many threads, a small one.
   Rung first_rung() const noexcept {
-    return used_bytes() < bytes_ / 4 ? Rung::kMedium : Rung::kSmall;
+    return used_bytes() + kMediumBytes <= bytes_ / 4 ? Rung::kMedium
+                                                     : Rung::kSmall;
   }
 
   // In the hands of threads.

@@ -445,7 +445,7 @@ namespace internal {
 std::uint8_t settle_site(SiteData& site) noexcept {
   // Relaxed: a switch.
   const std::uint8_t now = site.state.load(std::memory_order_relaxed);
-  if (now != kSiteUnregistered) return now;
+  if (now != kSiteUnregistered && now != kSiteRegistering) return now;
   return SiteList::instance().add(site) ? kSiteSlow : kSiteOff;
 }
 

@@ -52,9 +52,13 @@ std::uint8_t SiteList::state_for(const SiteData& site) const noexcept {
 bool SiteList::add(SiteData& site) noexcept {
   // Who moves it away from "unregistered" owns the push.
   std::uint8_t expected = internal::kSiteUnregistered;
-  if (!site.state.compare_exchange_strong(expected, internal::kSiteOff,
+  if (!site.state.compare_exchange_strong(expected, internal::kSiteRegistering,
                                           std::memory_order_relaxed))
-    return expected != internal::kSiteOff;
+    // While another thread pushes it, the switch alone says what is wanted: a
+    // record that both threads make at once must not get lost.
+    return (expected == internal::kSiteRegistering ? state_for(site)
+                                                   : expected) !=
+           internal::kSiteOff;
   SiteData* head = head_.load(std::memory_order_relaxed);
   do {
     site.next = head;

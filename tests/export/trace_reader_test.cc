@@ -365,7 +365,7 @@ TEST(CheckTrace, AccountsMustAddUp) {
   const std::string problems = test::words(check_trace(*reader));
   EXPECT_NE(problems.find("the end tells of 3 records; 0 are here"),
             std::string::npos);
-  EXPECT_NE(problems.find("the end tells of 2 drops, the losses of 0"),
+  EXPECT_NE(problems.find("the end tells of 2 drops for reason 1, the losses of 0"),
             std::string::npos);
 }
 

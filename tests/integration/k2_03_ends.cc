@@ -27,12 +27,9 @@ void after_init() { WEFT_SPAN("atexit after init"); }
 
 // Returns once everything recorded so far is in the file.
 void wait_until_written() {
-  const auto bytes = [] {
-    const weft::RuntimeStatus now = weft::status();
-    return now.delivered == 0 || now.bytes_pending != 0 ||
-           now.bytes_written == 0;
-  };
-  while (bytes()) std::this_thread::yield();
+  weft::stop();  // closes the block that the records are in
+  while (weft::status().bytes_pending != 0) std::this_thread::yield();
+  weft::start();
 }
 
 }  // namespace

@@ -7,11 +7,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "runtime/collection.h"
 #include "runtime.h"
@@ -181,6 +183,35 @@ TEST(K5_02, ThreadsLongDeadLeaveNothingBehind) {
   EXPECT_EQ(status().ring_bytes_used, 0u);
   // What a pass walks over, whether there is anything or not.
   EXPECT_LE(Runtime::instance()->threads.places(), places + 1024);
+}
+
+template <std::size_t kSite>
+void fresh_site() {
+  WEFT_INSTANT("fresh");
+}
+
+template <std::size_t... kSites>
+constexpr std::array<void (*)(), sizeof...(kSites)> fresh_sites(
+    std::index_sequence<kSites...>) {
+  return {fresh_site<kSites>...};
+}
+
+// A site is registered by whoever comes first. Who comes second, in the middle of
+// that, must neither find it off nor wait.
+TEST(K6_03, ASitesFirstRecordsAreDeliveredWhoeverRegistersIt) {
+  constexpr auto kSites = fresh_sites(std::make_index_sequence<1000>());
+  constexpr unsigned kThreads = 4;
+  std::array<std::atomic<unsigned>, kSites.size()> arrived{};
+  Collection collection;
+  run_threads(kThreads, [&](unsigned) {
+    for (std::size_t i = 0; i < kSites.size(); ++i) {
+      ++arrived[i];
+      while (arrived[i] != kThreads) std::this_thread::yield();
+      kSites[i]();
+    }
+  });
+  const CollectingExporter& all = collection.stop();
+  EXPECT_EQ(all.heads() + all.dropped(), kThreads * kSites.size());
 }
 
 // Nobody waits for a lock: with 500 threads at once each finds its ring.

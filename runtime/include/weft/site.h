@@ -7,7 +7,7 @@
 // Every macro makes one, constant-initialised, so that it costs nothing before
 // its first use. Its state byte is all that a disabled site looks at:
 //
-//   0x80 unregistered --first use--> 0 off  <--------+
+//   0x80 unregistered --first use, 0x81--> 0 off  <--+
 //                        |                           | categories, start, stop
 //                        +---------> 2 on, slow path-+
 //                                    |  first record: gets its id, names copied
@@ -32,6 +32,8 @@ inline constexpr std::uint8_t kSiteOff = 0;
 inline constexpr std::uint8_t kSiteFast = 1;
 inline constexpr std::uint8_t kSiteSlow = 2;
 inline constexpr std::uint8_t kSiteUnregistered = 0x80;
+inline constexpr std::uint8_t kSiteRegistering = 0x81;  // by another thread, or
+                                                        // by what this one interrupts
 
 struct ModuleAnchorData;
 
