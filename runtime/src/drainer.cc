@@ -143,19 +143,25 @@ void Drainer::pause(SubscriptionState& subscription) {
   runtime_->helper->wake();
 }
 
+// From here on the rings may hold what `subscription` does not want. Everything
+// before was wanted, since sites record nothing else for one that is alone.
+void Drainer::track(SubscriptionState& subscription) {
+  if (subscription.open.tracking()) return;
+  subscription.open.track();
+  for (const Reading& reading : readings_)
+    if (reading.index != 0)
+      subscription.open.track_from(static_cast<ThreadIndex>(reading.index),
+                                   reading.reader.position());
+  subscription.open.track_from(
+      ThreadIndex::kNone, kSidePosition | runtime_->side.front_number() *
+                                              SideChannel::kCellSlots);
+}
+
 // Begins before the change keep their ends: open ones are looked up by name.
 void Drainer::filter(SubscriptionState& subscription, CategoryFilter filter) {
   drain_all();
-  if (!subscription.open.tracking() && !filter.passes_everything()) {
-    subscription.open.track();
-    for (const Reading& reading : readings_)
-      if (reading.index != 0)
-        subscription.open.track_from(static_cast<ThreadIndex>(reading.index),
-                                     reading.reader.position());
-    subscription.open.track_from(
-        ThreadIndex::kNone, kSidePosition | runtime_->side.front_number() *
-                                                SideChannel::kCellSlots);
-  }
+  if (!filter.passes_everything()) track(subscription);
+  one_filter_ = false;
   subscription.filter = std::move(filter);
   subscription.site_passes.clear();
 }
@@ -163,6 +169,15 @@ void Drainer::filter(SubscriptionState& subscription, CategoryFilter filter) {
 void Drainer::begin(const std::shared_ptr<SubscriptionState>& subscription) {
   SubscriptionState& s = *subscription;
   drain_all();  // what lies in the rings belongs to the others
+  for (const auto& other : pipeline_.subscriptions())
+    if (!other->filter.passes_everything() && !(other->filter == s.filter))
+      track(*other);
+  // Nobody else records, and spans that are open from earlier pass as well: the
+  // sites alone make the selection, and whole runs are handed over.
+  if (!had_subscription_) only_filter_ = s.filter;
+  one_filter_ = one_filter_ && only_filter_ == s.filter;
+  had_subscription_ = true;
+  const bool alone = pipeline_.empty() && one_filter_;
   for (std::size_t i = 0; i < kDropReasons; ++i)
     s.dropped_before[i] = load(runtime_->unplaced[i]);
   // Losses that a later loss record will tell of belong to this subscription.
@@ -177,7 +192,7 @@ void Drainer::begin(const std::shared_ptr<SubscriptionState>& subscription) {
       s.open.see_from(static_cast<ThreadIndex>(reading.index),
                       reading.reader.position());
   }
-  if (!s.filter.passes_everything()) s.open.track();
+  if (!s.filter.passes_everything() && !alone) s.open.track();
   s.dropped_before[static_cast<std::size_t>(DropReason::kRingFull)] += told;
   read_run_delay();
   s.run_delay_before_ns = run_delay_ns();

@@ -95,6 +95,7 @@ class Drainer {
   void obey();
   void begin(const std::shared_ptr<SubscriptionState>& subscription);
   void pause(SubscriptionState& subscription);
+  void track(SubscriptionState& subscription);
   void filter(SubscriptionState& subscription, CategoryFilter filter);
   void finish(const std::shared_ptr<SubscriptionState>& subscription);
   void drain_all();
@@ -131,6 +132,9 @@ class Drainer {
   bool more_ = false;       // a pass left something: do another at once
   bool ring_fell_ = false;  // a thread's stamps went backwards
   Ticks last_stop_ = 0;     // of the last subscription that ended
+  bool had_subscription_ = false;
+  bool one_filter_ = true;  // all subscriptions so far had only_filter_
+  CategoryFilter only_filter_;
   int schedstat_ = -1;
 
   std::atomic<std::uint64_t> passes_{0};
