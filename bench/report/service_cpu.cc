@@ -50,6 +50,13 @@ ServiceUse service_use() {
   return use;
 }
 
+std::uint64_t own_cpu_ns() {
+  std::ifstream schedstat("/proc/thread-self/schedstat");
+  std::uint64_t cpu = 0;
+  schedstat >> cpu;
+  return cpu;
+}
+
 ServiceUse operator-(const ServiceUse& a, const ServiceUse& b) {
   return {a.drainer_cpu_ns - b.drainer_cpu_ns,
           a.drainer_delay_ns - b.drainer_delay_ns,

@@ -15,6 +15,8 @@ struct ServiceUse {
 };
 
 ServiceUse service_use();
+// The calling thread's CPU time, as the kernel accounts it.
+std::uint64_t own_cpu_ns();
 ServiceUse operator-(const ServiceUse& a, const ServiceUse& b);
 
 }  // namespace weft::bench
