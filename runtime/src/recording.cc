@@ -9,8 +9,8 @@
 //   write, publish
 
 #include <algorithm>
-#include <cstring>
 
+#include "record_draft.h"
 #include "runtime.h"
 #include "thread_exit.h"
 #include "weft/async_span.h"
@@ -41,85 +41,6 @@ void record_context(const RequestId& id) noexcept;
 
 namespace internal {
 namespace {
-
-constexpr std::uint32_t kTextHeadBytes = 8;
-constexpr std::uint32_t kTextMoreBytes = 14;
-
-// A record before it has a place.
-struct Draft {
-  RecordKind kind = RecordKind::kNone;
-  std::uint8_t flags = 0;
-  bool ordered = false;       // the end of an arrow: the tick must not be early
-  std::uint32_t promise = 0;  // slots for a later end
-  std::uint64_t word1 = 0;
-  const Argument* values = nullptr;
-  std::size_t count = 0;
-};
-
-std::uint32_t slots_of(const Argument& value, std::uint32_t room) noexcept {
-  if (!value.present()) return 0;
-  if (value.type() != RecordKind::kText) return 1;
-  const std::uint64_t bytes = value.bits();
-  if (bytes <= kTextHeadBytes) return 1;
-  const std::uint64_t more =
-      (bytes - kTextHeadBytes + kTextMoreBytes - 1) / kTextMoreBytes;
-  return 1 + static_cast<std::uint32_t>(
-                 std::min<std::uint64_t>(more, room - 1));
-}
-
-// Slots of the whole record. Text that is too long is cut: each value may use
-// what the ones after it do not need as their first slot.
-std::uint32_t slots_of(const Draft& draft, std::uint32_t limit,
-                       std::uint32_t* each) noexcept {
-  std::uint32_t room = limit - 1;
-  std::uint32_t left = 0;
-  for (std::size_t i = 0; i < draft.count; ++i)
-    left += draft.values[i].present() ? 1 : 0;
-  for (std::size_t i = 0; i < draft.count; ++i) {
-    if (draft.values[i].present()) --left;
-    each[i] = slots_of(draft.values[i], room - left);
-    room -= each[i];
-  }
-  return limit - room;
-}
-
-std::uint64_t word_of(const char* text, std::size_t bytes) noexcept {
-  std::uint64_t word = 0;
-  std::memcpy(&word, text, bytes);
-  return word;
-}
-
-// Writes the values of a record by `put(at, word0, word1)`, from slot 1 on.
-template <class Put>
-void put_values(const Draft& draft, const std::uint32_t* each, Put put) {
-  std::uint32_t at = 1;
-  std::uint32_t index = 0;
-  for (std::size_t i = 0; i < draft.count; ++i) {
-    const Argument& value = draft.values[i];
-    if (!value.present()) continue;
-    const std::uint64_t low =
-        std::uint64_t{index++} << 8 | static_cast<std::uint64_t>(value.type());
-    if (value.type() != RecordKind::kText) {
-      put(at++, low, value.bits());
-      continue;
-    }
-    std::string_view text = value.text();
-    const std::size_t head = std::min<std::size_t>(text.size(), kTextHeadBytes);
-    put(at++, (text.size() & kTickMask) << 16 | low,
-        word_of(text.data(), head));
-    text.remove_prefix(head);
-    for (std::uint32_t more = 1; more < each[i]; ++more) {
-      const std::size_t low_bytes = std::min<std::size_t>(text.size(), 6);
-      const std::size_t high_bytes =
-          std::min<std::size_t>(text.size() - low_bytes, 8);
-      put(at++,
-          word_of(text.data(), low_bytes) << 16 | (low & 0xff00) |
-              static_cast<std::uint64_t>(RecordKind::kTextMore),
-          word_of(text.data() + low_bytes, high_bytes));
-      text.remove_prefix(low_bytes + high_bytes);
-    }
-  }
-}
 
 // A record that cannot go into a ring of its own. Its position counts side
 // records; a span begun there must also end there.
