@@ -99,7 +99,9 @@ bool SegmentStock::split_one(Rung rung) noexcept {
 }
 
 void SegmentStock::refill(Rung rung, std::uint32_t count) noexcept {
-  while (free_count(rung) < count) {
+  // With a small bound, what lies in stock in one size is missing in another.
+  const std::size_t share = bytes_ / 4 / bytes_of(rung);
+  while (free_count(rung) < count && free_count(rung) < share) {
     const std::uint32_t number = cut(rung);
     if (number == kNone) return;
     ringbuf::warm(memory_.at(std::size_t{number} * kSmallBytes), bytes_of(rung));

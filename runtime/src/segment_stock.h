@@ -68,7 +68,7 @@ class SegmentStock {
   }
 
   // Helper only. Cuts and warms segments until `count` of this size are free,
-  // as far as the bound allows.
+  // or they are a quarter of the bound.
   void refill(Rung rung, std::uint32_t count) noexcept;
   std::uint32_t free_count(Rung rung) const noexcept {
     return stacks_[static_cast<std::size_t>(rung)].count.load(
