@@ -2,7 +2,9 @@
 
 // Prints the budgets of weft and what this machine makes of them, a line each:
 //
-//   metric <tab> value <tab> budget <tab> ok|OVER
+//   metric <tab> value <tab> budget <tab> ok|OVER <tab> note
+//
+// A figure without a budget has "-" for both.
 //
 // Everything is compared with the floor (floor.h) measured in the same run.
 // bench/README.md tells how to read it.
@@ -59,6 +61,12 @@ void report(std::string metric, double value, double budget,
   std::printf("%s\t%.4g\t%s%.4g\t%s%s%s\n", line.metric.c_str(), line.value,
               at_least ? ">= " : "<= ", line.budget, line.ok() ? "ok" : "OVER",
               line.note.empty() ? "" : "\t", line.note.c_str());
+  std::fflush(stdout);
+}
+
+// A figure without a budget.
+void inform(const std::string& metric, double value, const std::string& note) {
+  std::printf("%s\t%.4g\t-\t-\t%s\n", metric.c_str(), value, note.c_str());
   std::fflush(stdout);
 }
 
@@ -165,6 +173,9 @@ void report_tail(const Options& options) {
   std::vector<double> floor, plain;
   for (int round = 0; round < rounds; ++round) {
     std::this_thread::sleep_for(kPause);
+    // After a pause code and data are cold, which report_cold() measures.
+    floor_spans(100);
+    spans(100);
     for (int i = 0; i < 200; ++i) {
       floor.push_back(time_ns([] { floor_spans(8); }));
       plain.push_back(time_ns([] { spans(8); }));
@@ -179,6 +190,31 @@ void report_tail(const Options& options) {
                 quantile(plain, 0.999), step);
   report("span p99.9 less the floor's, ns a span",
          (quantile(plain, 0.999) - quantile(floor, 0.999)) / 8, step, note);
+}
+
+// A few spans in a program that does something else in between: 2 MiB of its own
+// data push weft's code and ring out of the near caches. No budget, since the
+// floor says nothing of cold caches; in ns.
+void report_cold(const Options& options) {
+  std::vector<std::uint64_t> host((2u << 20) / sizeof(std::uint64_t), 1);
+  std::vector<double> floor, plain;
+  const int repetitions = options.quick ? 200 : 1000;
+  std::uint64_t sum = 0;
+  const auto work = [&] {
+    for (std::uint64_t& word : host) sum += word++;
+  };
+  for (int i = 0; i < repetitions; ++i) {
+    work();
+    floor.push_back(time_ns([] { floor_spans(10); }) / 10);
+    work();
+    plain.push_back(time_ns([] { spans(10); }) / 10);
+  }
+  char note[128];
+  std::snprintf(note, sizeof note,
+                "floor %.0f ns likewise (checksum %llu)", median(floor),
+                static_cast<unsigned long long>(sum % 1000));
+  inform("10-span bursts after 2 MiB of host work, ns a span", median(plain),
+         note);
 }
 
 void report_disabled(const Options& options) {
@@ -389,6 +425,7 @@ int main(int argc, char** argv) {
   report_paced(options);
   report_threads(options);
   report_tail(options);
+  report_cold(options);
   report_disabled(options);
   (void)shutdown();
   std::filesystem::remove(paced);
