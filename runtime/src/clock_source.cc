@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "immortal.h"
 #include "weft/internal/tick_counter.h"
 #include "weft/internal/tick_scale.h"
 
@@ -257,8 +258,8 @@ std::string praise(const CpuFacts& facts, ClockRequest request) {
 }  // namespace
 
 ClockHardware& system_clock_hardware() {
-  static SystemClockHardware hardware;
-  return hardware;
+  static Immortal<SystemClockHardware> hardware;  // read until the very end
+  return *hardware;
 }
 
 ClockSource::ClockSource(ClockHardware& hardware, ClockRequest request)

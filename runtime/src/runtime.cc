@@ -93,7 +93,7 @@ bool Runtime::retire(std::chrono::milliseconds timeout) {
   bool ended = drainer->stop_thread(timeout);
   if (!helper->stop_thread(timeout)) {
     // It hangs in a write and still uses its object, which is left to it.
-    [[maybe_unused]] Helper* left_behind = helper.release();
+    left_behind_.push_back(std::move(helper));
     helper = std::make_unique<Helper>(*this);
     ended = false;
   }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "clock_anchors.h"
 #include "clock_source.h"
@@ -101,6 +102,8 @@ class Runtime {
   Result<void> reserve_rings(const FinalConfig& config);
 
   bool running_ = false;  // the two threads are
+  // Helpers whose threads hang in a write and may still look at them.
+  std::vector<std::unique_ptr<Helper>> left_behind_;
   ringbuf::RingMemory alive_memory_;
   std::uint32_t* alive_ = nullptr;  // 0 in a forked child
 };
