@@ -142,7 +142,6 @@ TEST_F(ChromeJsonWriterTest, AnEndThatComesTooEarlyIsMovedAndCounted) {
 }
 
 TEST_F(ChromeJsonWriterTest, StepsAreInstants) {
-  DecodedRecord record;
   trace.flow(RecordKind::kStep, main, trace.site(SiteKind::kStep, "step"), 10,
              3);
   const JsonTrace json = checked(trace);
