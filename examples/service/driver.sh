@@ -26,6 +26,7 @@ field() {
 # start_service PROGRAM [OPTION...]: returns when it listens; sets service_port.
 start_service() {
   local output=$work_folder/service.out tries
+  : >"$output"  # there before anybody looks
   "$@" --port 0 >"$output" 2>"$work_folder/service.err" &
   service_pid=$!
   for ((tries = 0; tries < 600; ++tries)); do
