@@ -13,6 +13,7 @@
 
 #include "fake_trace.h"
 #include "json_trace_check.h"
+#include "weft_file.h"
 
 namespace weft::test {
 namespace {
@@ -27,15 +28,15 @@ JsonTrace checked(const FakeTrace& trace, Mode mode = Mode::kReadAhead) {
 
 // Python's reader is another strict one; refuses NaN and infinities.
 bool python_accepts(const std::string& text) {
-  const std::string path = "python_accepts.json";
-  std::ofstream(path, std::ios::binary) << text;
-  const int status = std::system(
+  const test::TempPath path(".json");
+  std::ofstream(path.str(), std::ios::binary) << text;
+  const std::string command =
       "python3 -c \"import json,sys\n"
       "def refuse(c): raise ValueError(c)\n"
-      "json.loads(open('python_accepts.json', encoding='utf-8').read(), "
-      "parse_constant=refuse)\"");
-  std::remove(path.c_str());
-  return status == 0;
+      "json.loads(open(sys.argv[1], encoding='utf-8').read(), "
+      "parse_constant=refuse)\" " +
+      path.str();
+  return std::system(command.c_str()) == 0;
 }
 
 class ChromeJsonWriterTest : public ::testing::Test {
