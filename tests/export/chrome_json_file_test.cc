@@ -13,6 +13,7 @@
 #include <string>
 
 #include "export/json_trace_check.h"
+#include "runtime/scale.h"
 #include "export/weft_file.h"
 #include "weft/export/chrome_json.h"
 
@@ -214,7 +215,7 @@ void record_many(Recording& recording, std::uint64_t spans) {
 // A converter that keeps the document in memory dies of the traces for which
 // it is needed most.
 TEST(K4_06, MemoryDoesNotGrowWithTheTrace) {
-  constexpr std::uint64_t kSpans = 10'000'000;
+  constexpr std::uint64_t kSpans = test::scaled(10'000'000);
   const TempPath from(".weft");
   {
     Recording recording(from.str());
@@ -227,7 +228,9 @@ TEST(K4_06, MemoryDoesNotGrowWithTheTrace) {
   const auto reports = convert_to_chrome_json(*reader, "/dev/null");
   ASSERT_TRUE(reports) << reports.error().message;
   EXPECT_GE(reports->front().events, kSpans);
-  EXPECT_NE(reports->front().hint, "") << "no viewer loads this in one file";
+  if (test::kSlowdown == 1) {
+    EXPECT_NE(reports->front().hint, "") << "no viewer loads this in one file";
+  }
   const std::uint64_t after = resident_bytes();
   EXPECT_LT(after > before ? after - before : 0, 100u << 20);
   std::printf("[          ] %.1f bytes a span in the file, %.1f in JSON\n",
