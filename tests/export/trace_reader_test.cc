@@ -369,6 +369,21 @@ TEST(CheckTrace, AccountsMustAddUp) {
             std::string::npos);
 }
 
+// Marks are weft's own: a trace that tells of its losses is not inconsistent.
+TEST(CheckTrace, LossMarksAreNoRecords) {
+  const TempPath path(".weft");
+  Recording recording(path.str());
+  SlotBuilder slots(recording.catalog().add_thread("main", 1));
+  slots.loss(10, DropReason::kRingFull, 7);
+  ASSERT_TRUE(recording.add(slots));
+  recording.end().delivered = 0;
+  recording.end().dropped[static_cast<std::size_t>(DropReason::kRingFull)] = 7;
+  recording.close();
+  auto reader = TraceReader::open(path.str());
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(test::words(check_trace(*reader)), "");
+}
+
 TEST(CheckTrace, AMissingBlockIsAProblem) {
   Bytes bytes = test::small_trace();
   const auto offsets = block_offsets(bytes);
