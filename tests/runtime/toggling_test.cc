@@ -28,11 +28,15 @@ void nested_spans() {
 }
 
 // While four threads run nested spans, `toggle` is called `times`. The threads
-// may get ahead by a few rounds a toggle only, which bounds the whole.
+// may get ahead by a few rounds a toggle only, which bounds the whole. Now and
+// then the toggling waits for a round, so that on a busy machine, too, some are
+// run in every state.
 void toggle_under_load(unsigned times,
                        const std::function<void(unsigned)>& toggle) {
   constexpr int kRoundsPerToggle = 20;
+  constexpr unsigned kTogglesPerWait = 15;  // odd: waits in either state
   std::atomic<int> rounds{kRoundsPerToggle};
+  std::atomic<std::uint64_t> rounds_run{0};
   std::atomic<bool> done{false};
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
@@ -40,6 +44,7 @@ void toggle_under_load(unsigned times,
       while (!done.load(std::memory_order_relaxed)) {
         if (rounds.fetch_sub(1, std::memory_order_relaxed) > 0) {
           nested_spans();
+          rounds_run.fetch_add(1, std::memory_order_relaxed);
         } else {
           rounds.fetch_add(1, std::memory_order_relaxed);
           std::this_thread::yield();
@@ -49,6 +54,11 @@ void toggle_under_load(unsigned times,
   for (unsigned i = 0; i < times && !testing::Test::HasFailure(); ++i) {
     toggle(i);
     rounds.fetch_add(kRoundsPerToggle, std::memory_order_relaxed);
+    if (i % kTogglesPerWait == 0) {
+      // Of these, four at most began before the toggle.
+      const std::uint64_t enough = rounds_run + 5;
+      while (rounds_run < enough) std::this_thread::yield();
+    }
   }
   done = true;
   for (std::thread& thread : threads) thread.join();
