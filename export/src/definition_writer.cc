@@ -12,7 +12,12 @@ enum class Put { kDone, kNotReadable, kNoRoom };
 
 }  // namespace
 
-void DefinitionWriter::restart() { *this = DefinitionWriter(); }
+void DefinitionWriter::restart() {
+  strings_ = {};
+  sites_ = {};
+  metadata_next_ = 0;
+  threads_.restart();
+}
 
 template <class PutOne>
 DefinitionWriter::Outcome DefinitionWriter::advance(Table& table,
@@ -77,11 +82,10 @@ DefinitionWriter::Outcome DefinitionWriter::write(const Catalog& catalog,
       return Outcome::kBlockFull;
   }
 
-  ThreadInfo thread;
-  for (std::uint64_t cursor = thread_cursor_;
-       catalog.next_thread(&cursor, &thread); thread_cursor_ = cursor) {
-    if (!put_thread(block, thread)) return Outcome::kBlockFull;
-  }
+  const auto put = [&](const ThreadInfo& thread) {
+    return put_thread(block, thread);
+  };
+  if (!threads_.tell(put)) return Outcome::kBlockFull;
   // The name of a thread may be younger than the strings above.
   return write_strings(catalog, block);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "block_encoder.h"
+#include "thread_book.h"
 #include "weft/catalog.h"
 
 namespace weft::exporters {
@@ -15,10 +16,14 @@ namespace weft::exporters {
 // Ids that cannot be read yet are remembered and tried again; while too many of
 // them wait, later ids wait behind them.
 //
-// Drainer only. Does not allocate.
+// Drainer only. Allocates as threads come, not with records.
 class DefinitionWriter {
  public:
   enum class Outcome { kDone, kBlockFull, kWaiting };
+
+  // Takes what the catalog will not say again. To be called at every define(),
+  // whether there is room to write or not.
+  void note(const Catalog& catalog) { threads_.note(catalog); }
 
   // kBlockFull: go on with another block. kWaiting: some ids wait behind too
   // many that cannot be read.
@@ -41,7 +46,7 @@ class DefinitionWriter {
 
   Table strings_;
   Table sites_;
-  std::uint64_t thread_cursor_ = 0;
+  ThreadBook threads_;
   std::uint32_t metadata_next_ = 0;
 };
 

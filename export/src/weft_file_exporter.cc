@@ -125,6 +125,7 @@ bool WeftFileExporter::pay_all_debts() {
 }
 
 void WeftFileExporter::define(const Catalog& catalog) {
+  definitions_.note(catalog);
   definitions_behind_ = true;
   if (!pay_debts()) return;
   if (!encoder_.started() && !take_block()) return;

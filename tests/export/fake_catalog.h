@@ -56,6 +56,8 @@ class FakeCatalog : public Catalog {
   void add_metadata(std::string_view key, std::string_view value) {
     metadata_.emplace_back(add_string(key), add_string(value));
   }
+  // As the runtime's after each pass: news of threads are told once.
+  void forget_news() { first_news_ = changes_.size(); }
   // As if its owner were still writing it.
   void hide_string(StringId id) { hidden_ = id; }
 
@@ -79,6 +81,7 @@ class FakeCatalog : public Catalog {
   }
   bool next_thread(std::uint64_t* cursor,
                    ThreadInfo* info) const noexcept override {
+    if (*cursor < first_news_) *cursor = first_news_;
     if (*cursor >= changes_.size()) return false;
     *info = changes_[(*cursor)++];
     return true;
@@ -96,6 +99,7 @@ class FakeCatalog : public Catalog {
   std::vector<SiteInfo> sites_;
   std::vector<ThreadInfo> changes_;
   std::vector<std::pair<StringId, StringId>> metadata_;
+  std::uint64_t first_news_ = 0;
   std::uint32_t threads_ = 0;
   StringId hidden_ = StringId::kNone;
 };

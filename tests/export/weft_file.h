@@ -85,6 +85,7 @@ class Recording {
   // As the drainer: what is refused is counted and told.
   bool add(SlotBuilder& slots) {
     exporter_->define(catalog_);
+    catalog_.forget_news();
     const bool taken = exporter_->consume(slots.run());
     if (taken) {
       end_.delivered += slots.records();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -174,6 +176,70 @@ TEST(WeftFileExporter, NamesThatCannotBeReadYetAreToldLater) {
   ASSERT_TRUE(reader);
   EXPECT_EQ(reader->info().text(late), "late");
   EXPECT_EQ(reader->info().strings.size(), 3u);
+}
+
+TEST(WeftFileExporter, AThreadThatBeginsWhileThereIsNoRoomIsToldLater) {
+  const TempPath path(".weft");
+  Recording recording(path.str(), 1u << 20);
+  auto& catalog = recording.catalog();
+  const SiteId site = catalog.add_site(SiteKind::kSpan, "s");
+  SlotBuilder first(catalog.add_thread("first", 1));
+  do add_many_spans(&first, site, 100 + first.position() * 3000, 1000);
+  while (recording.add(first));
+  recording.exporter().settle(kFlushNow);  // the last block, too
+  SlotBuilder late(catalog.add_thread("late", 2));
+  add_many_spans(&late, site, 100, 10);
+  ASSERT_FALSE(recording.add(late));
+  recording.work();
+  add_many_spans(&late, site, 1'000'000, 10);
+  ASSERT_TRUE(recording.add(late));
+  recording.close();
+  auto reader = TraceReader::open(path.str());
+  ASSERT_TRUE(reader);
+  ASSERT_EQ(reader->info().threads.size(), 2u);
+  EXPECT_EQ(reader->info().text(reader->info().threads[1].name), "late");
+  EXPECT_EQ(test::words(check_trace(*reader)), "");
+}
+
+// What a failing disk took with it, names of threads among it, is told again:
+// of those that run and those that have ended.
+TEST(WeftFileExporter, DefinitionsInLostBlocksAreToldAgain) {
+  const TempPath path(".weft");
+  Recording recording(path.str());
+  auto& catalog = recording.catalog();
+  const SiteId site = catalog.add_site(SiteKind::kSpan, "s");
+  SlotBuilder running(catalog.add_thread("running", 1));
+  const ThreadIndex ended = catalog.add_thread("ended", 2);
+  signal(SIGXFSZ, SIG_IGN);
+  const rlimit no_room{10, RLIM_INFINITY};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &no_room), 0);
+  add_many_spans(&running, site, 100, 10);
+  ASSERT_TRUE(recording.add(running));
+  ThreadInfo exit;
+  exit.index = ended;
+  exit.tid = 2;
+  exit.name = catalog.add_string("ended");
+  exit.exit_tick = 500;
+  catalog.set_thread(exit);
+  recording.exporter().define(catalog);
+  catalog.forget_news();
+  recording.flush();
+  const rlimit room{RLIM_INFINITY, RLIM_INFINITY};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &room), 0);
+  EXPECT_NE(recording.exporter().status().error, "");
+  for (int pass = 0; pass < 3; ++pass) {
+    add_many_spans(&running, site, 1'000'000 + running.position() * 3000, 10);
+    ASSERT_TRUE(recording.add(running));
+    recording.flush();
+  }
+  recording.close();
+  auto reader = TraceReader::open(path.str());
+  ASSERT_TRUE(reader);
+  const TraceInfo& info = reader->info();
+  ASSERT_EQ(info.threads.size(), 2u);
+  EXPECT_EQ(info.text(info.threads[0].name), "running");
+  EXPECT_EQ(info.text(info.threads[1].name), "ended");
+  EXPECT_EQ(info.threads[1].exit_tick, 500u);
 }
 
 TEST(WeftFileExporter, ABlockReachesTheFileWithinTheFlushPromise) {

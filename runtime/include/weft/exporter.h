@@ -77,7 +77,8 @@ class WEFT_API Exporter {
  public:
   virtual ~Exporter() = default;
 
-  // Drainer only; none of these blocks, and after begin() none allocates.
+  // Drainer only; none of these blocks, and after begin() none allocates, but
+  // for define() as threads come.
   virtual void begin(const ProcessInfo& process,
                      const SubscriptionInfo& subscription) = 0;
   virtual void define(const Catalog& catalog) = 0;
