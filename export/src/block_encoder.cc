@@ -39,6 +39,8 @@ void BlockEncoder::start(std::uint8_t* memory, std::size_t bytes) noexcept {
   limit_ = memory + bytes - kRecordReserve;
   records_ = 0;
   slots_ = 0;
+  marks_ = 0;
+  ring_losses_ = 0;
   first_tick_ = ~Ticks{0};
   last_tick_ = 0;
   base_tick_ = 0;
@@ -282,7 +284,10 @@ void BlockEncoder::encode_head(const Slot& slot, std::uint32_t position,
   at_ = put_short_varint(at_, low_of(slot));
   at_ = put_short_varint(at_, names_begin(kind) ? position - high : high);
 
-  if (kind == RecordKind::kSpanBegin) {
+  if (is_mark(kind)) {
+    ++marks_;
+    if (kind == RecordKind::kLoss) ring_losses_ += low_of(slot);
+  } else if (kind == RecordKind::kSpanBegin) {
     stack_[depth_++ & kStackMask] = pair_word(position, low_of(slot));
   } else if (kind == RecordKind::kSpanEnd) {
     for (unsigned above = 1; above <= kStackDepth; ++above) {
@@ -338,8 +343,8 @@ void BlockEncoder::encode_continuation(const Slot& slot) noexcept {
 
 BlockEncoder::Mark BlockEncoder::mark() noexcept {
   close_run();
-  return {memory_, bytes_,      at_,        records_,
-          slots_,  first_tick_, last_tick_, base_tick_};
+  return {memory_,      bytes_,      at_,        records_,  slots_, marks_,
+          ring_losses_, first_tick_, last_tick_, base_tick_};
 }
 
 void BlockEncoder::rewind(const Mark& mark) noexcept {
@@ -347,6 +352,8 @@ void BlockEncoder::rewind(const Mark& mark) noexcept {
   at_ = mark.at;
   records_ = mark.records;
   slots_ = mark.slots;
+  marks_ = mark.marks;
+  ring_losses_ = mark.ring_losses;
   first_tick_ = mark.first_tick;
   last_tick_ = mark.last_tick;
   base_tick_ = mark.base_tick;

@@ -41,6 +41,8 @@ class BlockEncoder {
     std::uint8_t* at = nullptr;
     std::uint32_t records = 0;
     std::uint32_t slots = 0;
+    std::uint32_t marks = 0;
+    std::uint64_t ring_losses = 0;
     Ticks first_tick = 0;
     Ticks last_tick = 0;
     Ticks base_tick = 0;
@@ -76,6 +78,10 @@ class BlockEncoder {
 
   std::uint32_t records() const noexcept { return records_; }
   std::uint32_t slots() const noexcept { return slots_; }
+  // Records but for weft's own marks, and how many of them the ring refused, by
+  // those marks.
+  std::uint32_t calls() const noexcept { return records_ - marks_; }
+  std::uint64_t ring_losses() const noexcept { return ring_losses_; }
   // Bytes of the block so far, without its header.
   std::size_t content_bytes() const noexcept;
   // Of the closed runs; 0 if there is none.
@@ -104,6 +110,8 @@ class BlockEncoder {
   std::size_t bytes_ = 0;
   std::uint32_t records_ = 0;
   std::uint32_t slots_ = 0;
+  std::uint32_t marks_ = 0;
+  std::uint64_t ring_losses_ = 0;
   Ticks first_tick_ = 0;
   Ticks last_tick_ = 0;
   Ticks base_tick_ = 0;  // of the newest run of this block

@@ -37,10 +37,23 @@ Result<BlockPool> BlockPool::create(std::size_t bytes) {
 }
 
 BlockPool::BlockPool(BlockPool&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)), count_(other.count_) {}
+    : memory_(std::exchange(other.memory_, nullptr)),
+      count_(other.count_),
+      claimed_(other.claimed_.load(std::memory_order_relaxed)) {}
 
 BlockPool::~BlockPool() {
   if (memory_ != nullptr) munmap(memory_, count_ * kMaxBlockBytes);
+}
+
+bool BlockPool::claim(std::uint32_t* index) noexcept {
+  // Relaxed: the number alone; nobody has written to the block.
+  std::uint32_t next = claimed_.load(std::memory_order_relaxed);
+  do {
+    if (next == count_) return false;
+  } while (!claimed_.compare_exchange_weak(next, next + 1,
+                                           std::memory_order_relaxed));
+  *index = next;
+  return true;
 }
 
 void BlockPool::touch(std::uint32_t index) const noexcept {

@@ -2,6 +2,7 @@
 #ifndef WEFT_EXPORT_SRC_BLOCK_POOL_H_
 #define WEFT_EXPORT_SRC_BLOCK_POOL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,6 +28,12 @@ class BlockPool {
   std::uint8_t* block(std::uint32_t index) const noexcept {
     return memory_ + index * kMaxBlockBytes;
   }
+  // Gives out each block once, in order: one whose pages nobody has touched.
+  // False when there are no more. Thread-safe.
+  bool claim(std::uint32_t* index) noexcept;
+  std::uint32_t unclaimed() const noexcept {
+    return count_ - claimed_.load(std::memory_order_relaxed);
+  }
   // Takes the page faults of a block before the drainer would.
   void touch(std::uint32_t index) const noexcept;
 
@@ -36,6 +43,7 @@ class BlockPool {
 
   std::uint8_t* memory_;
   std::uint32_t count_;
+  std::atomic<std::uint32_t> claimed_{0};
 };
 
 }  // namespace weft::exporters

@@ -21,6 +21,10 @@ class DefinitionWriter {
  public:
   enum class Outcome { kDone, kBlockFull, kWaiting };
 
+  DefinitionWriter() = default;
+  explicit DefinitionWriter(std::size_t max_exited_threads)
+      : threads_(max_exited_threads) {}
+
   // Takes what the catalog will not say again. To be called at every define(),
   // whether there is room to write or not.
   void note(const Catalog& catalog) { threads_.note(catalog); }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "flight_recorder.h"
 #include "weft/export/chrome_json.h"
 #include "weft/exporter.h"
 #include "weft_file_exporter.h"
@@ -18,6 +19,7 @@ bool ends_with(std::string_view path, std::string_view suffix) {
 }
 
 Result<std::unique_ptr<Exporter>> open_output(const OutputOptions& options) {
+  if (options.flight_recorder) return FlightRecorder::create(options);
   if (ends_with(options.path, ".json") || ends_with(options.path, ".json.gz")) {
     Error error;
     auto exporter = make_chrome_json_exporter(options, &error);

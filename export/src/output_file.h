@@ -36,6 +36,7 @@ class OutputFile final : public BlockSink {
   std::uint64_t offset() const override { return offset_; }
   // Why the last write failed.
   std::string error() const override;
+  const std::string& path() const noexcept { return path_; }
 
   // Cuts off what a failed write left, and closes. False if the system says so.
   bool close() override;

@@ -17,7 +17,7 @@ void ThreadBook::note(const Catalog& catalog) {
     } else {
       running_.erase(thread.index);
       exited_.push_back(thread);
-      if (exited_.size() > kMaxExited) exited_.pop_front();
+      if (exited_.size() > max_exited_) exited_.pop_front();
     }
     untold_.push_back(thread);
     if (untold_.size() > kMaxUntold) untold_.pop_front();
@@ -25,8 +25,14 @@ void ThreadBook::note(const Catalog& catalog) {
 }
 
 void ThreadBook::restart() {
-  untold_ = exited_;
-  for (const auto& [index, thread] : running_) untold_.push_back(thread);
+  const std::vector<ThreadInfo> known = all();
+  untold_.assign(known.begin(), known.end());
+}
+
+std::vector<ThreadInfo> ThreadBook::all() const {
+  std::vector<ThreadInfo> known(exited_.begin(), exited_.end());
+  for (const auto& [index, thread] : running_) known.push_back(thread);
+  return known;
 }
 
 }  // namespace weft::exporters

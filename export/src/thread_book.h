@@ -16,11 +16,12 @@ namespace weft::exporters {
 // says each thing once and forgets it; an exporter that has no room at that
 // moment, or loses what it wrote, needs it later.
 //
-// Knows every thread that runs and the last kMaxExited that ended. Grows with
+// Knows every thread that runs and the last `max_exited` that ended. Grows with
 // threads that begin, not with records. Drainer only.
 class ThreadBook {
  public:
-  static constexpr std::size_t kMaxExited = 4096;
+  explicit ThreadBook(std::size_t max_exited = 4096)
+      : max_exited_(max_exited) {}
 
   // Takes the catalog's news. To be called whenever it offers some.
   void note(const Catalog& catalog);
@@ -39,7 +40,11 @@ class ThreadBook {
   // All of it is to be told again.
   void restart();
 
+  // All that is known: those that ended, then those that run.
+  std::vector<ThreadInfo> all() const;
+
  private:
+  std::size_t max_exited_;
   std::uint64_t cursor_ = 0;
   std::map<ThreadIndex, ThreadInfo> running_;
   std::deque<ThreadInfo> exited_;

@@ -64,7 +64,7 @@ bool WeftFileExporter::take_block() {
   if (!spare_.empty()) {
     current_ = spare_.back();
     spare_.pop_back();
-  } else if (!free_.pop(&current_) && !claim_untouched(&current_)) {
+  } else if (!free_.pop(&current_) && !pool_.claim(&current_)) {
     return false;
   }
   encoder_.start(pool_.block(current_), kMaxBlockBytes);
@@ -150,8 +150,7 @@ bool WeftFileExporter::consume(const Run& run) {
 // and taken back if that is not the whole of it (I2).
 bool WeftFileExporter::consume_guarded(const Run& run) {
   // No slot takes less than a byte, but for the ends of leaves.
-  const std::size_t blocks = free_.size() + spare_.size() + pool_.count() -
-                             touched_.load(std::memory_order_relaxed);
+  const std::size_t blocks = free_.size() + spare_.size() + pool_.unclaimed();
   const std::size_t room =
       (blocks + 1) * kMaxBlockBytes - encoder_.content_bytes();
   if ((run.first_count + std::size_t{run.second_count}) / 2 > room)
@@ -264,20 +263,9 @@ void WeftFileExporter::end(const SubscriptionEnd& end) {
   ended_.store(true, std::memory_order_release);
 }
 
-bool WeftFileExporter::claim_untouched(std::uint32_t* block) {
-  // Relaxed: the number alone; nobody has written to the block.
-  std::uint32_t next = touched_.load(std::memory_order_relaxed);
-  do {
-    if (next == pool_.count()) return false;
-  } while (!touched_.compare_exchange_weak(next, next + 1,
-                                           std::memory_order_relaxed));
-  *block = next;
-  return true;
-}
-
 bool WeftFileExporter::touch_blocks() {
   std::uint32_t block;
-  if (free_.size() >= kWarmBlocks || !claim_untouched(&block)) return false;
+  if (free_.size() >= kWarmBlocks || !pool_.claim(&block)) return false;
   pool_.touch(block);
   free_.push(block);
   return true;
@@ -411,8 +399,7 @@ void WeftFileExporter::write_tail() {
 bool WeftFileExporter::has_work() const noexcept {
   return bytes_pending_.load(std::memory_order_relaxed) != 0 ||
          ended_.load(std::memory_order_relaxed) ||
-         (free_.size() < kWarmBlocks / 2 &&
-          touched_.load(std::memory_order_relaxed) < pool_.count());
+         (free_.size() < kWarmBlocks / 2 && pool_.unclaimed() != 0);
 }
 
 void WeftFileExporter::note_error(const std::string& error) {

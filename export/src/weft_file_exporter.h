@@ -68,6 +68,8 @@ class WeftFileExporter final : public Exporter {
                    std::unique_ptr<BlockSink> sink);
 
   // Drainer.
+  // A warm block if there is one, else one that nobody has touched: its page
+  // faults cost some 50 us, a refused run is lost.
   bool take_block();
   void hand_over();
   void push_ready(std::uint32_t block, std::size_t bytes);
@@ -78,11 +80,6 @@ class WeftFileExporter final : public Exporter {
   bool consume_guarded(const Run& run);
   void owe_loss(const Loss& loss);
   void owe_anchor(const ClockAnchor& anchor);
-
-  // Either of the two. A block whose pages nobody has touched yet. The drainer
-  // takes one when no warm one is left: its page faults cost some 50 us, a
-  // refused run is lost.
-  bool claim_untouched(std::uint32_t* block);
 
   // Helper.
   bool touch_blocks();
@@ -134,9 +131,8 @@ class WeftFileExporter final : public Exporter {
   std::uint64_t index_step_ = 1;  // every how manieth block is in it
   std::uint64_t indexed_ = 0;
 
-  // Written by the helper, or the drainer (pending, touched); read by anyone. Each
+  // Written by the helper, or the drainer (pending); read by anyone. Each
   // stands for itself, so relaxed order is enough, but where noted.
-  std::atomic<std::uint32_t> touched_{0};  // blocks that were ever claimed
   std::atomic<std::uint64_t> bytes_written_{0};
   std::atomic<std::uint64_t> bytes_pending_{0};
   std::atomic<std::uint64_t> lost_records_{0};

@@ -4,6 +4,7 @@
 
 #include <concurrentqueue/concurrentqueue.h>
 
+#include <chrono>
 #include <memory>
 
 #include "category_filter.h"
@@ -14,11 +15,14 @@ namespace weft {
 // What control calls ask of the drainer. A queue, so that the drainer never
 // meets a lock that a control call holds.
 struct Command {
-  enum class Kind { kAdd, kPause, kResume, kFilter, kRemove };
+  enum class Kind { kAdd, kPause, kResume, kFilter, kSnapshot, kRemove };
   Kind kind = Kind::kAdd;
   std::shared_ptr<SubscriptionState> subscription;
-  std::shared_ptr<Completion> done;
-  CategoryFilter filter;  // of kFilter
+  std::shared_ptr<Completion> done;  // null: nobody waits for the obedience
+  CategoryFilter filter;             // of kFilter
+  SnapshotOrder snapshot;            // of kSnapshot; its times are set when due
+  std::chrono::nanoseconds before{0};
+  std::chrono::nanoseconds after{0};
 };
 using CommandQueue = moodycamel::ConcurrentQueue<Command>;
 

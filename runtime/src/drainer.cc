@@ -79,6 +79,7 @@ void Drainer::run() {
   while (!quit_.load(std::memory_order_acquire)) {
     if (!held_.load(std::memory_order_acquire)) {
       obey();
+      take_due_snapshots();
       if (pass() != 0) last_record_ns_ = now_ns_;
       if (more_) continue;
     }
@@ -90,8 +91,12 @@ void Drainer::run() {
 std::int64_t Drainer::rest_ns(std::int64_t now_ns) const noexcept {
   if (pipeline_.empty()) return -1;
   const std::int64_t quiet = now_ns - last_record_ns_;
-  if (quiet < kSecond) return kBusyRest;
-  return quiet < 11 * kSecond ? kQuietRest : kIdleRest;
+  std::int64_t rest = quiet < kSecond        ? kBusyRest
+                      : quiet < 11 * kSecond ? kQuietRest
+                                             : kIdleRest;
+  for (const auto& [due_ns, command] : delayed_)
+    rest = std::clamp(due_ns - now_ns, std::int64_t{0}, rest);
+  return rest;
 }
 
 void Drainer::obey() {
@@ -116,11 +121,58 @@ void Drainer::obey() {
       case Command::Kind::kFilter:
         filter(subscription, std::move(command.filter));
         break;
+      case Command::Kind::kSnapshot:
+        if (command.after.count() == 0) {
+          snapshot(std::move(command));
+        } else {
+          const std::int64_t due = monotonic_ns() + command.after.count();
+          delayed_.emplace_back(due, std::move(command));
+        }
+        continue;
       case Command::Kind::kRemove:
         finish(command.subscription);
         break;
     }
     command.done->finish();
+  }
+}
+
+bool Drainer::serves(const SubscriptionState& subscription) const noexcept {
+  return std::any_of(
+      pipeline_.subscriptions().begin(), pipeline_.subscriptions().end(),
+      [&](const auto& served) { return served.get() == &subscription; });
+}
+
+void Drainer::snapshot(Command command) {
+  SnapshotOrder& order = command.snapshot;
+  if (!serves(*command.subscription)) {
+    order.finish(Error{ErrorCode::kNotRunning,
+                       "the session ended before its snapshot"});
+    return;
+  }
+  drain_all();
+  take_anchor();
+  order.to = runtime_->now();
+  const auto before = static_cast<Ticks>(
+      static_cast<double>(command.before.count()) *
+      runtime_->clock->tick_hz() / 1e9);
+  order.from =
+      command.before.count() == 0 ? 0 : order.to - std::min(order.to, before);
+  command.subscription->exporter->snapshot(std::move(order));
+  runtime_->helper->wake();
+}
+
+void Drainer::take_due_snapshots() {
+  if (delayed_.empty()) return;
+  const std::int64_t now = monotonic_ns();
+  for (std::size_t i = 0; i < delayed_.size();) {
+    if (delayed_[i].first > now && serves(*delayed_[i].second.subscription)) {
+      ++i;
+      continue;
+    }
+    Command command = std::move(delayed_[i].second);
+    delayed_.erase(delayed_.begin() + static_cast<std::ptrdiff_t>(i));
+    snapshot(std::move(command));
   }
 }
 

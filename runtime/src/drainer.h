@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "concurrent_commands.h"
@@ -98,6 +99,9 @@ class Drainer {
   void track(SubscriptionState& subscription);
   void filter(SubscriptionState& subscription, CategoryFilter filter);
   void finish(const std::shared_ptr<SubscriptionState>& subscription);
+  void snapshot(Command command);
+  void take_due_snapshots();
+  bool serves(const SubscriptionState& subscription) const noexcept;
   void drain_all();
   // Returns the number of slots that were delivered.
   std::uint64_t pass();
@@ -124,6 +128,8 @@ class Drainer {
 
   std::vector<Reading> readings_;  // by slot
   TidSet tids_;
+  // Snapshots that wait for what comes after, with when they are due.
+  std::vector<std::pair<std::int64_t, Command>> delayed_;
   std::uint32_t side_ready_ = 0;
   Ticks reference_ = 0;
   std::int64_t now_ns_ = 0;

@@ -75,6 +75,20 @@ class Reader {
     }
   }
 
+  void mode(const char* name, Mode& mode) {
+    const char* set = environment_(name);
+    if (set == nullptr) return;
+    const std::string_view text = set;
+    if (text == "stream") {
+      mode = Mode::kStream;
+    } else if (text == "flight-recorder") {
+      mode = Mode::kFlightRecorder;
+    } else {
+      fail(wrong(name, text, "must be stream or flight-recorder",
+                 ErrorCode::kInvalidEnvironment));
+    }
+  }
+
   void clock(const char* name, ClockChoice& choice) {
     const char* set = environment_(name);
     if (set == nullptr) return;
@@ -118,13 +132,16 @@ Result<FinalConfig> finalize(const InitOptions& options,
   Reader reader(environment);
   reader.text("WEFT_OUT", o.output);
   reader.text("WEFT_CATEGORIES", o.categories);
+  reader.mode("WEFT_MODE", o.mode);
   reader.kib("WEFT_RING_KB", o.ring_bytes);
+  reader.kib("WEFT_BLOCK_KB", o.block_pool_bytes);
   reader.clock("WEFT_CLOCK", o.clock);
   reader.flag("WEFT_START", o.start);
   reader.flag("WEFT_QUIET", config.quiet);
   if (!reader.result().ok()) return reader.result().error();
 
   const bool ring_from_environment = environment("WEFT_RING_KB") != nullptr;
+  const bool blocks_from_environment = environment("WEFT_BLOCK_KB") != nullptr;
   const Result<void> checks[] = {
       check_range(ring_from_environment ? "WEFT_RING_KB (in bytes)"
                                         : "ring_bytes",
@@ -133,8 +150,11 @@ Result<FinalConfig> finalize(const InitOptions& options,
                                         : ErrorCode::kInvalidArgument),
       check_range("top_ring_bytes", o.top_ring_bytes, kMinTopRingBytes,
                   kMaxTopRingBytes, ErrorCode::kInvalidArgument),
-      check_range("block_pool_bytes", o.block_pool_bytes, kMinBlockPoolBytes,
-                  kMaxBlockPoolBytes, ErrorCode::kInvalidArgument),
+      check_range(blocks_from_environment ? "WEFT_BLOCK_KB (in bytes)"
+                                          : "block_pool_bytes",
+                  o.block_pool_bytes, kMinBlockPoolBytes, kMaxBlockPoolBytes,
+                  blocks_from_environment ? ErrorCode::kInvalidEnvironment
+                                          : ErrorCode::kInvalidArgument),
   };
   for (const Result<void>& check : checks)
     if (!check.ok()) return check.error();

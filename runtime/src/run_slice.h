@@ -40,11 +40,6 @@ inline Run slice_of(const Run& run, std::uint32_t begin, std::uint32_t end) noex
   return slice;
 }
 
-// A mark of weft's own, which is no call of the program.
-inline bool is_mark(RecordKind kind) noexcept {
-  return kind == RecordKind::kLoss || kind == RecordKind::kClockChange;
-}
-
 // The end of the slice that begins at `begin`, holds about `slots` slots, and
 // does not part a record.
 inline std::uint32_t slice_end(const Run& run, std::uint32_t begin,

@@ -17,6 +17,7 @@
 #include "null_exporter.h"
 #include "process_info.h"
 #include "runtime.h"
+#include "session_control.h"
 #include "thread_exit.h"
 #include "weft/status.h"
 #include "weft/subscription.h"
@@ -76,23 +77,6 @@ void turn_sites(const Control& all) {
     const_cast<Runtime*>(runtime)->recording.store(wanted->on,
                                                    std::memory_order_relaxed);
   SiteList::instance().turn(std::move(wanted));
-}
-
-// Every record that got its tick before now is published when this returns, but
-// for those of threads that are stopped in the middle of one.
-//
-// A thread in a record has set `busy`, though perhaps not yet for others to
-// see: the barrier makes each running thread's stores visible. A thread that
-// sets it later also takes its tick later.
-void wait_for_records(Runtime& runtime) {
-  syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-  if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-    std::this_thread::sleep_for(milliseconds(1));  // store buffers drain in ns
-  const auto deadline = std::chrono::steady_clock::now() + kRecordTimeout;
-  for (std::uint32_t slot = 0; slot < runtime.threads.places(); ++slot)
-    while (runtime.threads.in_record(slot) &&
-           std::chrono::steady_clock::now() < deadline)
-      std::this_thread::yield();
 }
 
 Result<void> order(Runtime& runtime, Command::Kind kind,
@@ -162,6 +146,7 @@ Result<std::shared_ptr<Exporter>> open_exporter(const InitOptions& options) {
   output.block_pool_bytes = options.block_pool_bytes;
   output.flush_after_ns = std::chrono::nanoseconds(options.flush_after).count();
   output.overwrite = options.overwrite;
+  output.flight_recorder = options.mode == Mode::kFlightRecorder;
   std::unique_ptr<Exporter> exporter;
   Error error;
   weft_open_output(output, &exporter, &error);
@@ -178,7 +163,8 @@ Result<void> init_locked(Control& all, const InitOptions& options,
   if (!config.ok()) return config.error();
   set_message_handler(config->options.on_message, config->quiet);
   std::shared_ptr<Exporter> exporter = make_null_exporter();
-  if (!config->options.output.empty()) {
+  if (!config->options.output.empty() ||
+      config->options.mode == Mode::kFlightRecorder) {
     Result<std::shared_ptr<Exporter>> opened = open_exporter(config->options);
     if (!opened.ok()) return opened.error();
     exporter = std::move(*opened);
@@ -222,6 +208,30 @@ __attribute__((destructor)) void complete_at_exit() {
 }
 
 }  // namespace
+
+// A thread in a record has set `busy`, though perhaps not yet for others to
+// see: the barrier makes each running thread's stores visible. A thread that
+// sets it later also takes its tick later.
+void wait_for_records(Runtime& runtime) {
+  syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
+    std::this_thread::sleep_for(milliseconds(1));  // store buffers drain in ns
+  const auto deadline = std::chrono::steady_clock::now() + kRecordTimeout;
+  for (std::uint32_t slot = 0; slot < runtime.threads.places(); ++slot)
+    while (runtime.threads.in_record(slot) &&
+           std::chrono::steady_clock::now() < deadline)
+      std::this_thread::yield();
+}
+
+Result<void> with_session(
+    const std::function<void(const RunningSession&)>& use) {
+  Control& all = control();
+  const std::scoped_lock lock(all.mutex);
+  Runtime* runtime = Runtime::instance();
+  if (runtime == nullptr || all.session == nullptr) return not_running();
+  use({runtime, all.session, all.output});
+  return {};
+}
 
 Result<void> init(const InitOptions& options) {
   Control& all = control();

@@ -15,6 +15,7 @@
 // any thread at any time between construction and destruction.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,6 +24,7 @@
 #include "weft/internal/api.h"
 #include "weft/record.h"
 #include "weft/result.h"
+#include "weft/snapshot.h"
 
 namespace weft {
 
@@ -73,6 +75,18 @@ struct ExporterStatus {
   std::string error;                // the first failure in words; empty: none
 };
 
+// What a snapshot has to hold, and who waits for it.
+struct SnapshotOrder {
+  std::string path;
+  // The path is a pattern: a number that is still free goes before its suffix.
+  bool numbered = false;
+  std::string reason;
+  Ticks from = 0;  // records that are older need not be in it; 0: all
+  Ticks to = 0;    // the moment of the snapshot
+  // Called once, by the drainer or the helper; must not block.
+  std::function<void(const Result<SnapshotInfo>&)> finish;
+};
+
 class WEFT_API Exporter {
  public:
   virtual ~Exporter() = default;
@@ -91,6 +105,9 @@ class WEFT_API Exporter {
   // has waited longer than the flush promise. kFlushNow closes everything.
   virtual void settle(std::int64_t now_ns) = 0;
   virtual void end(const SubscriptionEnd& end) = 0;
+  // Keeps what `order` asks for until the helper, in work(), has written it.
+  // An exporter that keeps nothing refuses.
+  virtual void snapshot(SnapshotOrder order);
   // After settle(): whether the helper should be called for work().
   virtual bool has_work() const noexcept { return true; }
 
@@ -107,7 +124,9 @@ class WEFT_API Exporter {
 // in, so that a program without export gets an error and no missing symbol.
 struct OutputOptions {
   std::string path;              // ".weft", ".json" or ".json.gz"
-  std::size_t block_pool_bytes = 16u << 20;  // memory between drainer and disk
+  // Memory between drainer and disk; of a recorder, what it keeps.
+  std::size_t block_pool_bytes = 16u << 20;
+  bool flight_recorder = false;  // keep the newest, write snapshots to `path`
   std::int64_t flush_after_ns = 250'000'000; // a block waits at most this long
   bool overwrite = true;         // false: refuse a path that exists
 };

@@ -125,6 +125,11 @@ constexpr RecordKind kind_of(const Slot& slot) noexcept {
   return static_cast<RecordKind>(slot.word0 & 0xff);
 }
 
+// A mark of weft's own, which is no call of the program.
+constexpr bool is_mark(RecordKind kind) noexcept {
+  return kind == RecordKind::kLoss || kind == RecordKind::kClockChange;
+}
+
 constexpr bool is_continuation(const Slot& slot) noexcept {
   return (slot.word0 & kContinuationBit) != 0;
 }

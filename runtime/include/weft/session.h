@@ -27,6 +27,12 @@ namespace weft {
 
 enum class ClockChoice : std::uint8_t { kAuto = 0, kTsc = 1, kMonotonic = 2 };
 
+// What becomes of records.
+enum class Mode : std::uint8_t {
+  kStream = 0,          // all of them are written to the output as they come
+  kFlightRecorder = 1,  // the newest are kept in memory; weft/snapshot.h
+};
+
 // What happens to the records beyond a limit.
 enum class LimitPolicy : std::uint8_t {
   kStop = 0,        // the first ones are kept, later ones counted as dropped
@@ -51,11 +57,14 @@ struct InitOptions {
   // Where the trace goes: ".weft", ".json" or ".json.gz".       WEFT_OUT
   // Empty: no file; records are dropped until somebody subscribes.
   std::string output;
+  // With the flight recorder, what snapshots are named after.
+  Mode mode = Mode::kStream;      // WEFT_MODE=stream|flight-recorder
   // "net,-db": only net; "-db": all but db; empty: everything.  WEFT_CATEGORIES
   std::string categories;
   std::size_t ring_bytes = 64u << 20;       // of all threads.   WEFT_RING_KB
   std::size_t top_ring_bytes = 4u << 20;    // of one thread; 2^n
-  std::size_t block_pool_bytes = 16u << 20; // between drainer and disk
+  // Between drainer and disk; of a flight recorder, what it keeps.
+  std::size_t block_pool_bytes = 16u << 20;  //                  WEFT_BLOCK_KB
   std::chrono::milliseconds flush_after{250};  // latest writing of a record
   ClockChoice clock = ClockChoice::kAuto;   //                   WEFT_CLOCK
   bool start = true;       // record at once, or wait for start()  WEFT_START

@@ -9,6 +9,7 @@
 #include "weft/instant.h"
 #include "weft/request.h"
 #include "weft/session.h"
+#include "weft/snapshot.h"
 #include "weft/span.h"
 #include "weft/status.h"
 #include "weft/version.h"
