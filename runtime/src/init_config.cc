@@ -137,6 +137,7 @@ Result<FinalConfig> finalize(const InitOptions& options,
   reader.kib("WEFT_BLOCK_KB", o.block_pool_bytes);
   reader.clock("WEFT_CLOCK", o.clock);
   reader.flag("WEFT_START", o.start);
+  reader.flag("WEFT_LIVE", o.live);
   reader.flag("WEFT_QUIET", config.quiet);
   if (!reader.result().ok()) return reader.result().error();
 

@@ -18,6 +18,7 @@
 #include "process_info.h"
 #include "runtime.h"
 #include "session_control.h"
+#include "snapshot_request.h"
 #include "thread_exit.h"
 #include "weft/status.h"
 #include "weft/subscription.h"
@@ -40,6 +41,8 @@ struct Control {
   std::mutex mutex;
   std::vector<std::shared_ptr<SubscriptionState>> active;
   std::shared_ptr<SubscriptionState> session;  // init's; null: off
+  std::shared_ptr<LiveFigures> live;           // beside it; null: off
+  std::shared_ptr<SubscriptionState> live_subscription;
   bool paused = false;
   std::string output;
   std::uint64_t next_id = 1;
@@ -67,7 +70,9 @@ void turn_sites(const Control& all) {
   auto wanted = std::make_unique<SiteSwitch>();
   const Runtime* runtime = Runtime::instance();
   for (const auto& subscription : all.active) {
-    if (subscription == all.session && all.paused) continue;
+    if (all.paused && (subscription == all.session ||
+                       subscription == all.live_subscription))
+      continue;
     wanted->on = true;
     wanted->filters.push_back(subscription->switch_filter);
   }
@@ -154,6 +159,30 @@ Result<std::shared_ptr<Exporter>> open_exporter(const InitOptions& options) {
   return std::shared_ptr<Exporter>(std::move(exporter));
 }
 
+// Live figures are an extra: a session without them is better than none.
+void start_live(Control& all, Runtime& runtime, const FinalConfig& config) {
+  const bool recorder = config.options.mode == Mode::kFlightRecorder;
+  all.live = LiveFigures::create(
+      span_budgets(), [recorder](const std::string& what) {
+        return !recorder || try_request_snapshot(what);
+      });
+  if (all.live == nullptr) {
+    say_once("live figures: no memory for their counters");
+    return;
+  }
+  auto subscription = std::make_shared<SubscriptionState>();
+  subscription->info.name = "live figures";
+  subscription->filter = config.filter;
+  subscription->exporter = all.live;
+  if (const Result<void> entered = enter(all, runtime, subscription);
+      !entered.ok()) {
+    say_once("live figures: " + entered.error().message);
+    all.live = nullptr;
+    return;
+  }
+  all.live_subscription = std::move(subscription);
+}
+
 Result<void> init_locked(Control& all, const InitOptions& options,
                          const Environment& environment) {
   if (all.session != nullptr)
@@ -184,6 +213,7 @@ Result<void> init_locked(Control& all, const InitOptions& options,
   all.session = session;
   all.output = config->options.output;
   all.paused = !config->options.start;
+  if (config->options.live) start_live(all, *runtime, *config);
   turn_sites(all);
   return {};
 }
@@ -192,6 +222,9 @@ Result<void> shutdown_locked(Control& all, milliseconds timeout,
                              std::string reason) {
   Runtime* runtime = Runtime::instance();
   if (runtime == nullptr || all.session == nullptr) return not_running();
+  all.live = nullptr;
+  if (const auto live = std::exchange(all.live_subscription, nullptr))
+    (void)leave(all, *runtime, live, reason, timeout);
   return leave(all, *runtime, all.session, std::move(reason), timeout);
 }
 
@@ -229,8 +262,18 @@ Result<void> with_session(
   const std::scoped_lock lock(all.mutex);
   Runtime* runtime = Runtime::instance();
   if (runtime == nullptr || all.session == nullptr) return not_running();
-  use({runtime, all.session, all.output});
+  use({runtime, all.session, all.output, all.live});
   return {};
+}
+
+bool try_with_session(const std::function<void(const RunningSession&)>& use) {
+  Control& all = control();
+  const std::unique_lock lock(all.mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  Runtime* runtime = Runtime::instance();
+  if (runtime != nullptr && all.session != nullptr)
+    use({runtime, all.session, all.output, all.live});
+  return true;
 }
 
 Result<void> init(const InitOptions& options) {

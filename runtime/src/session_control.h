@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "live_figures.h"
 #include "runtime.h"
 #include "weft/result.h"
 
@@ -15,11 +16,16 @@ struct RunningSession {
   Runtime* runtime = nullptr;
   std::shared_ptr<SubscriptionState> subscription;
   std::string output;
+  std::shared_ptr<LiveFigures> live;  // null: off
 };
 
 // Calls `use` with the default session while no other control call changes it.
 // Errors: kNotRunning.
 Result<void> with_session(const std::function<void(const RunningSession&)>& use);
+
+// The same, but does nothing and returns false while another control call runs:
+// for the helper, which such a call may be waiting for.
+bool try_with_session(const std::function<void(const RunningSession&)>& use);
 
 // Every record that got its tick before now is published when this returns, but
 // for those of threads that are stopped in the middle of one.

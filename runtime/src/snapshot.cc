@@ -6,6 +6,7 @@
 #include "init_config.h"
 #include "message.h"
 #include "session_control.h"
+#include "snapshot_request.h"
 
 namespace weft {
 namespace {
@@ -28,24 +29,32 @@ Result<void> check(const SnapshotOptions& options) {
   return {};
 }
 
-Result<void> post(const SnapshotOptions& options, Finish finish) {
-  if (Result<void> checked = check(options); !checked.ok()) return checked;
-  return with_session([&](const RunningSession& session) {
-    SnapshotOrder order;
-    order.numbered = options.output.empty();
-    order.path =
-        order.numbered ? session.output : expand_path(options.output);
-    order.reason = options.reason;
-    order.finish = std::move(finish);
-    if (options.after.count() == 0) wait_for_records(*session.runtime);
-    Command command;
-    command.kind = Command::Kind::kSnapshot;
-    command.subscription = session.subscription;
-    command.snapshot = std::move(order);
-    command.before = options.before;
-    command.after = options.after;
-    session.runtime->drainer->order(std::move(command));
-  });
+void post_to(const RunningSession& session, const SnapshotOptions& options,
+             Finish finish) {
+  Command command;
+  command.kind = Command::Kind::kSnapshot;
+  command.subscription = session.subscription;
+  command.snapshot.numbered = options.output.empty();
+  command.snapshot.path = command.snapshot.numbered
+                              ? session.output
+                              : expand_path(options.output);
+  command.snapshot.reason = options.reason;
+  command.snapshot.finish = std::move(finish);
+  command.before = options.before;
+  command.after = options.after;
+  session.runtime->drainer->order(std::move(command));
+}
+
+// Says what became of it, on the helper: the drainer, which refuses, must not
+// wait for a terminal.
+Finish say_result(std::string reason) {
+  return [reason = std::move(reason)](const Result<SnapshotInfo>& result) {
+    std::string line = "snapshot (" + reason + "): ";
+    line += result.ok() ? result->path + ", " +
+                              std::to_string(result->records) + " records"
+                        : result.error().message;
+    Runtime::instance()->helper->post([line] { say_once(line); });
+  };
 }
 
 // A result on its way to the thread that waits for it.
@@ -60,11 +69,15 @@ struct Answer {
 Result<SnapshotInfo> take_snapshot(const SnapshotOptions& options,
                                    std::chrono::milliseconds timeout) {
   auto answer = std::make_shared<Answer>();
-  const Result<void> posted =
-      post(options, [answer](const Result<SnapshotInfo>& result) {
-        answer->result = result;
-        answer->completion.finish();
-      });
+  if (Result<void> checked = check(options); !checked.ok())
+    return checked.error();
+  const Result<void> posted = with_session([&](const RunningSession& session) {
+    if (options.after.count() == 0) wait_for_records(*session.runtime);
+    post_to(session, options, [answer](const Result<SnapshotInfo>& result) {
+      answer->result = result;
+      answer->completion.finish();
+    });
+  });
   if (!posted.ok()) return posted.error();
   const auto after =
       std::chrono::duration_cast<std::chrono::milliseconds>(options.after);
@@ -75,14 +88,17 @@ Result<SnapshotInfo> take_snapshot(const SnapshotOptions& options,
 }
 
 Result<void> request_snapshot(const SnapshotOptions& options) {
-  return post(options, [reason = options.reason](
-                           const Result<SnapshotInfo>& result) {
-    std::string line = "snapshot (" + reason + "): ";
-    line += result.ok() ? result->path + ", " +
-                              std::to_string(result->records) + " records"
-                        : result.error().message;
-    // On the helper: the drainer, which refuses, must not wait for a terminal.
-    Runtime::instance()->helper->post([line] { say_once(line); });
+  if (Result<void> checked = check(options); !checked.ok()) return checked;
+  return with_session([&](const RunningSession& session) {
+    post_to(session, options, say_result(options.reason));
+  });
+}
+
+bool try_request_snapshot(const std::string& reason) {
+  SnapshotOptions options;
+  options.reason = reason;
+  return try_with_session([&](const RunningSession& session) {
+    post_to(session, options, say_result(reason));
   });
 }
 

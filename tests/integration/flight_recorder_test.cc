@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -146,6 +148,37 @@ TEST(FlightRecorderSession, ASessionThatEndsAnswersWhoWaits) {
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0],
             "snapshot (in half an hour): the session ended before its snapshot");
+}
+
+// A slow request leaves its evidence by itself.
+TEST(FlightRecorderSession, ASpanOverItsBudgetTakesASnapshot) {
+  const Folder folder;
+  std::mutex mutex;
+  std::condition_variable said;
+  std::string line;
+  InitOptions options = recorder(folder);
+  options.live = true;
+  options.on_message = [&](std::string_view text) {
+    const std::scoped_lock lock(mutex);
+    line = text;
+    said.notify_all();
+  };
+  ASSERT_TRUE(set_span_budget("slow", std::chrono::nanoseconds(1)).ok());
+  ASSERT_TRUE(init(options).ok());
+  { WEFT_SPAN("slow"); }
+  {
+    std::unique_lock lock(mutex);
+    ASSERT_TRUE(said.wait_for(lock, std::chrono::minutes(1),
+                              [&] { return !line.empty(); }));
+  }
+  EXPECT_NE(line.find("slow took"), std::string::npos) << line;
+  EXPECT_NE(line.find("service.1.weft, 2 records"), std::string::npos) << line;
+  EXPECT_EQ(spans_over_budget(), 1u);
+  ASSERT_TRUE(set_span_budget("slow", std::chrono::nanoseconds(0)).ok());
+  ASSERT_TRUE(shutdown().ok());
+  Result<TraceReader> reader = TraceReader::open(folder.file("service.1.weft"));
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(problems_of(*reader), "");
 }
 
 TEST(FlightRecorderSession, WhatCannotBeDoneIsSaidInWords) {

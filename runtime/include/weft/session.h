@@ -69,6 +69,7 @@ struct InitOptions {
   ClockChoice clock = ClockChoice::kAuto;   //                   WEFT_CLOCK
   bool start = true;       // record at once, or wait for start()  WEFT_START
   bool overwrite = true;   // an existing output is replaced
+  bool live = false;       // latencies by name: weft/live.h        WEFT_LIVE
   Limits limits;
   // Where one line of diagnostics goes; default: standard error, each kind
   // once.                                                       WEFT_QUIET

@@ -7,6 +7,7 @@
 #include "weft/async_span.h"
 #include "weft/flow.h"
 #include "weft/instant.h"
+#include "weft/live.h"
 #include "weft/request.h"
 #include "weft/session.h"
 #include "weft/snapshot.h"
