@@ -138,6 +138,8 @@ Result<FinalConfig> finalize(const InitOptions& options,
   reader.clock("WEFT_CLOCK", o.clock);
   reader.flag("WEFT_START", o.start);
   reader.flag("WEFT_LIVE", o.live);
+  reader.text("WEFT_CONTROL", o.control);
+  if (o.control == "0" || o.control == "off") o.control.clear();
   reader.flag("WEFT_QUIET", config.quiet);
   if (!reader.result().ok()) return reader.result().error();
 
@@ -179,6 +181,7 @@ Result<FinalConfig> finalize(const InitOptions& options,
   config.filter = std::move(*filter);
   config.clock = static_cast<ClockRequest>(o.clock);
   o.output = expand_path(o.output);
+  o.control = expand_path(o.control);
   return config;
 }
 

@@ -11,6 +11,7 @@
 #include <new>
 #include <thread>
 
+#include "control_socket.h"
 #include "immortal.h"
 #include "init_config.h"
 #include "message.h"
@@ -56,6 +57,7 @@ Control& control() {
 // In the child: nothing of the parent's runs here, and no lock may be trusted.
 void forget_parent() {
   Runtime::forget_after_fork();
+  forget_control_socket();
   SiteList::instance().turn_off_after_fork();
   // Ids go on, so that a copy of a parent's Subscription ends nothing here.
   const std::uint64_t next_id = control().next_id;
@@ -213,6 +215,10 @@ Result<void> init_locked(Control& all, const InitOptions& options,
   all.session = session;
   all.output = config->options.output;
   all.paused = !config->options.start;
+  if (!config->options.control.empty())
+    if (const Result<void> opened = open_control_socket(config->options.control);
+        !opened.ok())
+      say_once(opened.error().message);
   if (config->options.live) start_live(all, *runtime, *config);
   turn_sites(all);
   return {};
@@ -222,6 +228,7 @@ Result<void> shutdown_locked(Control& all, milliseconds timeout,
                              std::string reason) {
   Runtime* runtime = Runtime::instance();
   if (runtime == nullptr || all.session == nullptr) return not_running();
+  close_control_socket();
   all.live = nullptr;
   if (const auto live = std::exchange(all.live_subscription, nullptr))
     (void)leave(all, *runtime, live, reason, timeout);

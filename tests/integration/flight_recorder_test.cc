@@ -163,9 +163,10 @@ TEST(FlightRecorderSession, ASpanOverItsBudgetTakesASnapshot) {
     line = text;
     said.notify_all();
   };
-  ASSERT_TRUE(set_span_budget("slow", std::chrono::nanoseconds(1)).ok());
   ASSERT_TRUE(init(options).ok());
-  { WEFT_SPAN("slow"); }
+  {
+    WEFT_SPAN_BUDGET("slow", std::chrono::nanoseconds(1));
+  }
   {
     std::unique_lock lock(mutex);
     ASSERT_TRUE(said.wait_for(lock, std::chrono::minutes(1),

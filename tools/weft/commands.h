@@ -15,6 +15,8 @@ void add_summary(CLI::App& app, ExitCode* exit);
 void add_convert(CLI::App& app, ExitCode* exit);
 void add_check(CLI::App& app, ExitCode* exit);
 void add_repair(CLI::App& app, ExitCode* exit);
+void add_ctl(CLI::App& app, ExitCode* exit);
+void add_top(CLI::App& app, ExitCode* exit);
 
 }  // namespace weft::tools
 

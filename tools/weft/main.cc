@@ -11,7 +11,8 @@
 namespace {
 
 constexpr const char* kDescription =
-    "Reads, checks and converts traces that weft recorded.";
+    "Reads, checks and converts traces that weft recorded, and asks programs\n"
+    "that record.";
 
 constexpr const char* kFooter =
     "Examples:\n"
@@ -20,6 +21,8 @@ constexpr const char* kFooter =
     "  weft convert service.weft -o service.json.gz    for a viewer\n"
     "  weft check service.weft --quiet || echo damaged\n"
     "  weft repair killed.weft -o whole.weft\n"
+    "  weft ctl 4711 snapshot reason=\"slow\"          ask a running program\n"
+    "  weft top 4711                               its busiest spans, live\n"
     "\n"
     "`weft CMD --help` explains each. All of them read files that were cut, up to\n"
     "their last whole block, and say so.\n"
@@ -44,6 +47,8 @@ int main(int argc, char** argv) {
   weft::tools::add_convert(app, &exit);
   weft::tools::add_check(app, &exit);
   weft::tools::add_repair(app, &exit);
+  weft::tools::add_ctl(app, &exit);
+  weft::tools::add_top(app, &exit);
 
   try {
     app.parse(argc, argv);

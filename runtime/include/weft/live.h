@@ -6,7 +6,7 @@
 // not exceed. On with InitOptions::live or WEFT_LIVE=1; the drainer counts, so
 // that recording threads pay nothing.
 //
-//   weft::set_span_budget("request", std::chrono::milliseconds(5));
+//   WEFT_SPAN_BUDGET("request", std::chrono::milliseconds(5));
 //   ...
 //   if (auto request = weft::latency("request")) export_gauge(request->p99_ns);
 //
@@ -22,6 +22,7 @@
 
 #include "weft/internal/api.h"
 #include "weft/result.h"
+#include "weft/span.h"
 
 namespace weft {
 
@@ -67,6 +68,20 @@ WEFT_API Result<void> set_span_budget(std::string_view name,
 // Spans that exceeded a budget since the session began.
 // Thread-safe. Cold.
 WEFT_API std::uint64_t spans_over_budget();
+
+// A span to the end of the block, as WEFT_SPAN(name), with a budget that is set
+// the first time the program comes here.
+#if !defined(WEFT_DISABLED)
+#define WEFT_SPAN_BUDGET(name, limit) \
+  WEFT_INTERNAL_SPAN_BUDGET(__COUNTER__, name, limit)
+#define WEFT_INTERNAL_SPAN_BUDGET(number, name, limit)                       \
+  [[maybe_unused]] static const bool WEFT_INTERNAL_CONCAT(weft_budget_,      \
+                                                          number) =          \
+      (static_cast<void>(::weft::set_span_budget(name, limit)), true);       \
+  WEFT_SPAN(name)
+#else
+#define WEFT_SPAN_BUDGET(...) static_assert(true, "")
+#endif
 
 }  // namespace weft
 

@@ -70,6 +70,8 @@ struct InitOptions {
   bool start = true;       // record at once, or wait for start()  WEFT_START
   bool overwrite = true;   // an existing output is replaced
   bool live = false;       // latencies by name: weft/live.h        WEFT_LIVE
+  // A Unix socket for `weft ctl` and `weft top`: "on", or a path. Empty: none.
+  std::string control;     //                                   WEFT_CONTROL
   Limits limits;
   // Where one line of diagnostics goes; default: standard error, each kind
   // once.                                                       WEFT_QUIET
