@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "message.h"
 #include "process_clock.h"
 #include "run_slice.h"
 #include "runtime.h"
@@ -22,8 +23,10 @@ constexpr std::int64_t kQuietRest = 5'000'000;
 constexpr std::int64_t kIdleRest = 100'000'000;
 constexpr std::int64_t kAnchorPeriod = 100'000'000;
 constexpr std::int64_t kIdleAnchorPeriod = 5 * kSecond;
-// Stamps of other processors may seem to lie ahead, by 1.5 us at most.
-constexpr std::int64_t kSlack = 1'000'000;
+// Stamps lie ahead of the drainer's clock by 1.5 us when another processor took
+// them, and by more when the counter has gone back since. An hour costs one of
+// the 19 that a record may wait.
+constexpr std::int64_t kSlack = 3600 * kSecond;
 constexpr std::int64_t kBackwardsTolerance = 2'000;
 // A full ring is handed over in slices of 64 KiB, which stay in the first-level
 // cache while several look at them, and each is free for its thread at once.
@@ -114,7 +117,6 @@ void Drainer::obey() {
         drain_all();
         subscription.start_tick = runtime_->now();
         subscription.stop_tick.store(kNoStop, std::memory_order_relaxed);
-        subscription.paused_at.clear();
         last_record_ns_ = monotonic_ns();
         take_anchor();
         break;
@@ -184,12 +186,8 @@ void Drainer::drain_all() {
 // The interval is over: its records, and what was refused, go out now.
 void Drainer::pause(SubscriptionState& subscription) {
   drain_all();
-  for (std::uint32_t slot = 0; slot < readings_.size(); ++slot) {
-    if (readings_[slot].index == 0) continue;
-    report_tail(slot);
-    subscription.paused_at.try_emplace(readings_[slot].index,
-                                       readings_[slot].reader.position());
-  }
+  for (std::uint32_t slot = 0; slot < readings_.size(); ++slot)
+    if (readings_[slot].index != 0) report_tail(slot);
   take_anchor();
   subscription.exporter->settle(kFlushNow);
   runtime_->helper->wake();
@@ -293,7 +291,16 @@ std::uint64_t Drainer::pass() {
   // Read after the positions: older than this is every record they cover.
   const auto slack = static_cast<Ticks>(
       runtime_->clock->tick_hz() / 1e9 * static_cast<double>(kSlack));
-  reference_ = runtime_->now() + slack;
+  const Ticks now = runtime_->now();
+  // Ticks have no order across a counter that fell, or across two clocks:
+  // whatever comes is later than what anybody waits for.
+  if (now < last_now_ && !pipeline_.empty()) {
+    pipeline_.forget_starts();
+    ring_fell_ = ring_fell_ || !break_known_;
+  }
+  break_known_ = false;
+  reference_ = std::max(now, last_now_) + slack;
+  last_now_ = now;
   pipeline_.define();
   catalog_.forget_news();
   const std::uint64_t slots = deliver();
@@ -311,24 +318,22 @@ std::uint64_t Drainer::pass() {
 
 void Drainer::look() {
   side_ready_ = runtime_->side.ready();
-  const std::uint32_t places = runtime_->threads.places();
-  if (readings_.size() < places) readings_.resize(places);
-  for (std::uint32_t slot = 0; slot < places; ++slot) look_at(slot);
+  runtime_->threads.meet_arrivals([this](std::uint32_t slot) {
+    if (readings_.size() <= slot) readings_.resize(slot + 1);
+    const ThreadRegistry::Place& place = runtime_->threads.place(slot);
+    readings_[slot].index = place.index;
+    readings_[slot].reader.attach(&runtime_->threads.control(slot),
+                                  place.first_segment, 0);
+    taken_.push_back(slot);
+  });
+  for (const std::uint32_t slot : taken_) look_at(slot);
 }
 
 void Drainer::look_at(std::uint32_t slot) {
   ThreadRegistry::Place& place = runtime_->threads.place(slot);
   Reading& reading = readings_[slot];
-  reading.seen = {};
   const auto phase = static_cast<ThreadRegistry::Phase>(
       place.phase.load(std::memory_order_acquire));  // [P]
-  if (phase == ThreadRegistry::Phase::kFree) return;
-  if (reading.index != place.index) {
-    reading = {};
-    reading.index = place.index;
-    reading.reader.attach(&runtime_->threads.control(slot), place.first_segment,
-                          0);
-  }
   reading.ended = phase == ThreadRegistry::Phase::kEnded;
   // Acquire: the name belongs to the revision.
   if (place.revision.load(std::memory_order_acquire) != reading.revision)
@@ -353,8 +358,15 @@ void Drainer::announce(std::uint32_t slot) {
 
 std::uint64_t Drainer::deliver() {
   std::uint64_t slots = deliver_side();
-  for (std::uint32_t slot = 0; slot < readings_.size(); ++slot)
-    if (readings_[slot].index != 0) slots += deliver_from(slot);
+  bool any_left = false;
+  for (const std::uint32_t slot : taken_) {
+    slots += deliver_from(slot);
+    any_left = any_left || readings_[slot].index == 0;
+  }
+  if (any_left)
+    std::erase_if(taken_, [this](std::uint32_t slot) {
+      return readings_[slot].index == 0;
+    });
   return slots;
 }
 
@@ -371,7 +383,9 @@ std::uint64_t Drainer::deliver_from(std::uint32_t slot) {
     run.second_count = reading.seen.second_count;
     run.reference = reference_;
     const Ticks tick = unwrap_tick(payload_of(run.first[0]), reference_);
-    if (tick + static_cast<Ticks>(kBackwardsTolerance) < reading.last_tick)
+    if (reading.unordered != 0)
+      --reading.unordered;
+    else if (tick + static_cast<Ticks>(kBackwardsTolerance) < reading.last_tick)
       ring_fell_ = true;
     reading.last_tick = tick;
     if (pipeline_.empty() && tick < last_stop_)
@@ -471,21 +485,35 @@ std::uint64_t Drainer::refused() const noexcept {
 
 void Drainer::take_anchor() {
   const ClockAnchor anchor = runtime_->anchors->take(ring_fell_);
+  if (anchor.epoch != epoch_) pass_over_break(anchor.epoch);
   ring_fell_ = false;
   last_anchor_ns_ = now_ns_;
   pipeline_.anchor(anchor);
   offer_to_frozen_line(anchor);
   if (runtime_->anchors->fallback_due()) {
     const ClockAnchor first = runtime_->anchors->fall_back();
+    pass_over_break(first.epoch);
     pipeline_.anchor(first);
     publish_process_clock(*runtime_->clock, first);
     runtime_->use_slow_clock();
+    runtime_->helper->post([reason = runtime_->clock->reason()] {
+      say_once("records are stamped by CLOCK_MONOTONIC from now on: " + reason);
+    });
   }
   const ClockBreaks& breaks = runtime_->anchors->breaks();
   clock_corrections_.store(
       breaks.suspends + breaks.backwards + breaks.jumps + breaks.rate_changes,
       std::memory_order_relaxed);
   read_run_delay();
+}
+
+// A break that is known must not be met again as a fault, by the next pass or by
+// each thread that records for the first time since.
+void Drainer::pass_over_break(std::uint32_t epoch) {
+  epoch_ = epoch;
+  break_known_ = true;
+  // The next run may have been on its way, the one after it has come since.
+  for (Reading& reading : readings_) reading.unordered = 2;
 }
 
 void Drainer::read_run_delay() {

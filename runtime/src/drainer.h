@@ -6,7 +6,7 @@
 //
 // A pass:
 //
-//   1  look     every place: who is new, up to where has each ring published
+//   1  look     every thread's place: who is new, up to where has each ring published
 //   2  define   exporters learn names, sites and threads; whatever the records
 //               seen in 1 refer to was published before them
 //   3  deliver  those records, per thread in order; the ring is freed behind
@@ -88,6 +88,7 @@ class Drainer {
     ringbuf::RingReader reader;
     ringbuf::RingReader::Slots seen;
     Ticks last_tick = 0;
+    std::uint8_t unordered = 0;     // runs whose ticks have no order to it
     std::uint32_t most = 0;         // slots found at once, of late
     std::int64_t most_since_ns = 0;
   };
@@ -115,6 +116,7 @@ class Drainer {
   void report_tail(std::uint32_t slot);
   void offer_smaller(std::uint32_t slot, Reading& reading);
   void take_anchor();
+  void pass_over_break(std::uint32_t epoch);
   void read_run_delay();
   std::int64_t rest_ns(std::int64_t now_ns) const noexcept;
 
@@ -126,12 +128,16 @@ class Drainer {
   std::atomic<bool> quit_{false};
   std::atomic<bool> held_{false};
 
-  std::vector<Reading> readings_;  // by slot
+  std::vector<Reading> readings_;     // by slot
+  std::vector<std::uint32_t> taken_;  // the slots of those that have somebody
   TidSet tids_;
   // Snapshots that wait for what comes after, with when they are due.
   std::vector<std::pair<std::int64_t, Command>> delayed_;
   std::uint32_t side_ready_ = 0;
   Ticks reference_ = 0;
+  Ticks last_now_ = 0;         // when the pass before looked
+  bool break_known_ = false;   // of the clock, since then
+  std::uint32_t epoch_ = 0;    // of the last anchor
   std::int64_t now_ns_ = 0;
   std::int64_t last_record_ns_ = 0;
   std::int64_t last_anchor_ns_ = 0;

@@ -29,6 +29,10 @@ void add_to(std::atomic<std::uint64_t>& count, std::uint64_t more) noexcept {
               std::memory_order_relaxed);
 }
 
+bool is_begin(RecordKind kind) noexcept {
+  return kind == RecordKind::kSpanBegin || kind == RecordKind::kAsyncBegin;
+}
+
 std::atomic<std::uint64_t>& dropped_by(SubscriptionState& subscription,
                                        DropReason reason) noexcept {
   return subscription.dropped[static_cast<std::size_t>(reason)];
@@ -68,7 +72,7 @@ void Pipeline::deliver_to(SubscriptionState& subscription, const Run& run) {
       subscription.stop_tick.load(std::memory_order_relaxed) == kNoStop;
   if (no_edge && !subscription.open.tracking() &&
       subscription.limits.records == 0 && !subscription.limit_reached &&
-      subscription.skipped.empty()) {
+      subscription.skipped.empty() && subscription.hidden.empty()) {
     hand_over(subscription, run);
   } else {
     deliver_selected(subscription, run);
@@ -167,22 +171,40 @@ bool Pipeline::wants(SubscriptionState& subscription, const Run& run,
   const Ticks tick = unwrap_tick(payload_of(head), run.reference);
   const Ticks stop = subscription.stop_tick.load(std::memory_order_relaxed);
   if (tick >= subscription.start_tick && tick < stop)
-    return passes(subscription, run, at, head);
-  // Begins from here on are in no interval, and so are their ends.
-  if (tick >= stop && (run.position & kSidePosition) == 0)
-    subscription.paused_at.try_emplace(static_cast<std::uint32_t>(run.thread),
-                                       run.position + at);
+    return !ends_hidden(subscription, run, at, head) &&
+           passes(subscription, run, at, head);
+  // What begins outside of an interval has no end in any.
+  if (is_begin(kind_of(head)))
+    subscription.hidden.insert(async_id(run.thread, run.position + at));
   // Between two intervals: what ends here and began in an earlier one.
-  if (kind_of(head) == RecordKind::kAsyncEnd) return true;
-  if (kind_of(head) != RecordKind::kSpanEnd) return false;
-  const auto paused =
-      subscription.paused_at.find(static_cast<std::uint32_t>(run.thread));
-  if (paused == subscription.paused_at.end()) return false;
-  const std::uint64_t position = run.position + at;
-  const std::uint64_t begin =
-      position - static_cast<std::uint32_t>(
-                     static_cast<std::uint32_t>(position) - high_of(head));
-  return begin < paused->second && passes(subscription, run, at, head);
+  return (kind_of(head) == RecordKind::kSpanEnd ||
+          kind_of(head) == RecordKind::kAsyncEnd) &&
+         tick >= stop && !ends_hidden(subscription, run, at, head) &&
+         passes(subscription, run, at, head);
+}
+
+// Whether a record ends, or adds to, a span whose begin was left out.
+bool Pipeline::ends_hidden(SubscriptionState& subscription, const Run& run,
+                           std::uint32_t at, const Slot& head) {
+  std::unordered_set<std::uint64_t>& hidden = subscription.hidden;
+  if (hidden.empty()) return false;
+  const auto id_of_begin = [&] {
+    const std::uint64_t position = run.position + at;
+    return async_id(run.thread,
+                    position - static_cast<std::uint32_t>(
+                                   static_cast<std::uint32_t>(position) -
+                                   high_of(head)));
+  };
+  switch (kind_of(head)) {
+    case RecordKind::kSpanEnd: return hidden.erase(id_of_begin()) != 0;
+    case RecordKind::kAsyncEnd:
+      return hidden.erase(slot_at(run, at + 1).word1) != 0;
+    case RecordKind::kArgument:
+    case RecordKind::kFailure:
+      return (flags_of(head) & kFlagForeign) == 0 &&
+             hidden.contains(id_of_begin());
+    default: return false;
+  }
 }
 
 bool Pipeline::passes(SubscriptionState& subscription, const Run& run,
@@ -258,13 +280,16 @@ void Pipeline::forget(ThreadIndex thread) {
   for (const auto& subscription : subscriptions_) {
     subscription->open.forget(thread);
     subscription->skipped.erase(static_cast<std::uint32_t>(thread));
-    subscription->paused_at.erase(static_cast<std::uint32_t>(thread));
   }
 }
 
 void Pipeline::anchor(const ClockAnchor& anchor) {
   for (const auto& subscription : subscriptions_)
     subscription->exporter->anchor(anchor);
+}
+
+void Pipeline::forget_starts() {
+  for (const auto& subscription : subscriptions_) subscription->start_tick = 0;
 }
 
 void Pipeline::settle(std::int64_t now_ns) {

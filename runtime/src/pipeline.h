@@ -9,8 +9,9 @@
 //
 // A record belongs to a subscription when its tick lies in [start, stop) and
 // its category passes. The end of a span follows its begin, whatever became of
-// the filter or the interval in between; only the end of a subscription clips. What an exporter refuses is counted and reported to
-// it, at the place where it is missing.
+// the filter or the interval in between: both are there or neither is, but for
+// what is open when the subscription begins or ends. What an exporter refuses is
+// counted and reported to it, at the place where it is missing.
 
 #include <array>
 #include <atomic>
@@ -20,6 +21,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "category_filter.h"
@@ -83,9 +85,8 @@ struct SubscriptionState {
   std::unique_ptr<NewestRecords> newest;  // with LimitPolicy::kKeepNewest
   bool limit_reached = false;
   std::string limit;  // in words, once it is reached
-  // Where each thread's last interval ended: its first slot beyond. An end that
-  // comes between two intervals is still wanted if its begin lies before.
-  std::unordered_map<std::uint32_t, std::uint64_t> paused_at;
+  // Open spans whose begins were seen outside of its intervals, by async_id.
+  std::unordered_set<std::uint64_t> hidden;
   // Slots not handed over since the last slice, by thread: `skipped` of runs.
   std::unordered_map<std::uint32_t, std::uint64_t> skipped;
   OpenSpans open;
@@ -111,6 +112,8 @@ class Pipeline {
   // The thread has ended and everything of it was delivered.
   void forget(ThreadIndex thread);
   void anchor(const ClockAnchor& anchor);
+  // The order of ticks has ended; what comes is later than every start so far.
+  void forget_starts();
   // At the end of a subscription that keeps the newest records.
   void release_newest(SubscriptionState& subscription);
   void settle(std::int64_t now_ns);
@@ -126,6 +129,8 @@ class Pipeline {
   void hand_over(SubscriptionState& subscription, const Run& slice);
   bool wants(SubscriptionState& subscription, const Run& run,
              std::uint32_t at, const Slot& head);
+  bool ends_hidden(SubscriptionState& subscription, const Run& run,
+                   std::uint32_t at, const Slot& head);
   bool passes(SubscriptionState& subscription, const Run& run,
               std::uint32_t at, const Slot& head);
   bool site_passes(SubscriptionState& subscription, std::uint32_t site);

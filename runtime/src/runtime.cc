@@ -75,6 +75,10 @@ Result<void> Runtime::prepare(const FinalConfig& config) {
   if (running_) return {};
   if (Result<void> rings = reserve_rings(config); !rings.ok()) return rings;
   clock = std::make_unique<ClockSource>(system_clock_hardware(), config.clock);
+  if (clock->counter() == CounterKind::kMonotonic &&
+      config.clock != ClockRequest::kMonotonic)
+    say_once("records are stamped by CLOCK_MONOTONIC, which takes longer: " +
+             clock->reason());
   anchors = std::make_unique<AnchorTaker>(*clock);
   slow_clock.store(clock->counter() == CounterKind::kMonotonic,
                    std::memory_order_relaxed);

@@ -100,6 +100,10 @@ Result<void> order(Runtime& runtime, Command::Kind kind,
   return Error{ErrorCode::kTimeout, "the drainer does not answer"};
 }
 
+// The first tick that is beyond an interval that ends now. What was recorded
+// before the call may have the present tick, where the counter is a slow one.
+Ticks stop_tick(const Runtime& runtime) { return runtime.now_ordered() + 1; }
+
 // With the mutex held, as all below.
 Result<void> enter(Control& all, Runtime& runtime,
                    const std::shared_ptr<SubscriptionState>& subscription) {
@@ -120,7 +124,7 @@ Result<void> leave(Control& all, Runtime& runtime,
                    std::shared_ptr<SubscriptionState> subscription,
                    std::string reason, milliseconds timeout) {
   if (subscription->stop_tick.load(std::memory_order_relaxed) == kNoStop)
-    subscription->stop_tick.store(runtime.now_ordered(),
+    subscription->stop_tick.store(stop_tick(runtime),
                                   std::memory_order_relaxed);
   subscription->end_reason = std::move(reason);
   std::erase(all.active, subscription);
@@ -335,8 +339,7 @@ Result<void> stop() {
   Runtime* runtime = Runtime::instance();
   if (runtime == nullptr || all.session == nullptr || all.paused)
     return not_running();
-  all.session->stop_tick.store(runtime->now_ordered(),
-                               std::memory_order_relaxed);
+  all.session->stop_tick.store(stop_tick(*runtime), std::memory_order_relaxed);
   all.paused = true;
   turn_sites(all);
   wait_for_records(*runtime);

@@ -71,6 +71,7 @@ ThreadState* ThreadRegistry::enroll(Rung rung, Ticks now) noexcept {
   state->slot = slot;
   place.phase.store(static_cast<std::uint32_t>(Phase::kLive),
                     std::memory_order_release);  // [P]
+  arrive(slot);
   return state;
 }
 
@@ -96,6 +97,17 @@ void ThreadRegistry::free_place(std::uint32_t slot) noexcept {
   give_place(slot);
 }
 
+// Only ever taken as a whole, so that a place cannot be gone and back while
+// somebody looks at the head.
+void ThreadRegistry::arrive(std::uint32_t slot) noexcept {
+  std::uint32_t head = arrivals_.load(std::memory_order_relaxed);
+  do {
+    place_[slot].next.store(head, std::memory_order_relaxed);
+  } while (!arrivals_.compare_exchange_weak(head, slot + 1,
+                                            std::memory_order_release,  // [A]
+                                            std::memory_order_relaxed));
+}
+
 // The stack of free places works like the one of segments: see [K] there.
 std::uint32_t ThreadRegistry::take_place() noexcept {
   std::uint64_t head = free_.load(std::memory_order_acquire);
@@ -103,7 +115,7 @@ std::uint32_t ThreadRegistry::take_place() noexcept {
     const auto top = static_cast<std::uint32_t>(head);
     // Relaxed: may be stale if somebody took it meanwhile; the tag tells.
     const std::uint32_t next =
-        place_[top - 1].next_free.load(std::memory_order_relaxed);
+        place_[top - 1].next.load(std::memory_order_relaxed);
     if (free_.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | next,
                                     std::memory_order_acquire))
       return top - 1;
@@ -119,7 +131,7 @@ std::uint32_t ThreadRegistry::take_place() noexcept {
 void ThreadRegistry::give_place(std::uint32_t slot) noexcept {
   std::uint64_t head = free_.load(std::memory_order_relaxed);
   do {
-    place_[slot].next_free.store(static_cast<std::uint32_t>(head),
+    place_[slot].next.store(static_cast<std::uint32_t>(head),
                                  std::memory_order_relaxed);
   } while (!free_.compare_exchange_weak(head,
                                         ((head >> 32) + 1) << 32 | (slot + 1),

@@ -19,7 +19,8 @@
 // records first.
 //
 // Memory order. [P] phase: release by who changes it, acquire by who acts on
-// it; everything else in the place is complete before.
+// it; everything else in the place is complete before. [A] arrivals_: release by
+// who enrolled, acquire by the drainer; its place is live and linked.
 
 #include <atomic>
 #include <cstdint>
@@ -41,7 +42,8 @@ class ThreadRegistry {
 
   struct alignas(ringbuf::kCacheLine) Place {
     std::atomic<std::uint32_t> phase;     // Phase
-    std::atomic<std::uint32_t> next_free; // links free places; slot + 1
+    // Links free places, or those that the drainer has not met; slot + 1.
+    std::atomic<std::uint32_t> next;
     std::uint32_t index;                  // ThreadIndex
     std::uint32_t tid;
     Ticks start_tick;
@@ -84,6 +86,18 @@ class ThreadRegistry {
   // is still there.
   void return_promise(std::uint32_t index) noexcept;
 
+  // Drainer only. Calls `meet(slot)` for each place that was enrolled since the
+  // last time, so that a pass need not look at places that nobody has.
+  template <class Meet>
+  void meet_arrivals(Meet meet) {
+    std::uint32_t next = arrivals_.exchange(0, std::memory_order_acquire);  // [A]
+    while (next != 0) {
+      const std::uint32_t slot = next - 1;
+      next = place_[slot].next.load(std::memory_order_relaxed);  // by [A]
+      meet(slot);
+    }
+  }
+
   // Drainer only. Everything of an ended place is drained and reported.
   void free_place(std::uint32_t slot) noexcept;
 
@@ -116,6 +130,7 @@ class ThreadRegistry {
 
   std::uint32_t take_place() noexcept;
   void give_place(std::uint32_t slot) noexcept;
+  void arrive(std::uint32_t slot) noexcept;
 
   SegmentStock* stock_;
   StringTable* strings_;
@@ -129,6 +144,7 @@ class ThreadRegistry {
   std::atomic<std::uint32_t> next_index_{1};
   std::atomic<std::uint32_t> live_{0};
   std::atomic<std::uint64_t> free_{0};  // tag << 32 | slot + 1
+  std::atomic<std::uint32_t> arrivals_{0};  // slot + 1; taken as a whole
 
   // Where the thread of an index probably is: slot + 1, by the index's low
   // bits. Wrong once another thread took the entry; then the place says so.
