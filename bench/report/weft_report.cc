@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,11 +23,13 @@
 #include <vector>
 
 #include "floor.h"
+#include "held_drainer.h"
 #include "quantiles.h"
 #include "service_cpu.h"
 #include "weft/export/chrome_json.h"
 #include "weft/export/trace_reader.h"
 #include "weft/internal/tick_counter.h"
+#include "weft/subscription.h"
 #include "weft/weft.h"
 
 namespace {
@@ -288,6 +291,69 @@ void report_flat_out(const Options& options) {
   std::filesystem::remove(path);
 }
 
+// K6-03: whether the drainer's polling costs its writer anything. Both times the
+// same spans, as many as a ring holds, in a warm ring.
+void report_polling(const Options& options) {
+  constexpr std::uint64_t kSpans = 100'000;
+  const auto exporter = std::make_shared<HeldDrainer>();
+  Result<Subscription> running = subscribe({}, exporter);
+  if (!running.ok() || !thread_init().ok()) std::exit(1);
+  std::vector<double> polling, stopped;
+  const auto drained = [] { std::this_thread::sleep_for(10 * kPause); };
+  spans(kSpans);
+  for (int i = 0; i < (options.quick ? 30 : 150); ++i) {
+    drained();
+    polling.push_back(time_ns([] { spans(kSpans); }) / kSpans);
+    drained();
+    exporter->hold();
+    stopped.push_back(time_ns([] { spans(kSpans); }) / kSpans);
+    exporter->release();
+  }
+  char note[96];
+  std::snprintf(note, sizeof note, "%.1f ns a span, %.1f ns; medians %.1f, %.1f",
+                clean(polling), clean(stopped), median(polling),
+                median(stopped));
+  report("K6-03 span, drainer polling / stopped",
+         clean(polling) / clean(stopped), 1.1, note);
+  (void)running->stop();
+}
+
+// How long 500 threads at once take that record ten spans each, from the moment
+// that all of them are there.
+double threads_at_once_us() {
+  constexpr int kThreads = 500;
+  std::barrier<> begin(kThreads + 1), end(kThreads + 1);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&] {
+      begin.arrive_and_wait();
+      spans(10);
+      end.arrive_and_wait();
+    });
+  begin.arrive_and_wait();
+  const double ns = time_ns([&] { end.arrive_and_wait(); });
+  for (std::thread& thread : threads) thread.join();
+  return ns / 1000;
+}
+
+// K6-03: what registration costs when everybody comes at once.
+void report_registration(const Options& options) {
+  std::vector<double> off, on;
+  for (int i = 0; i < (options.quick ? 10 : 40); ++i) {
+    off.push_back(threads_at_once_us());
+    Result<Subscription> running =
+        subscribe({}, std::make_shared<HeldDrainer>());
+    if (!running.ok()) std::exit(1);
+    on.push_back(threads_at_once_us());
+    (void)running->stop();
+  }
+  char note[96];
+  std::snprintf(note, sizeof note, "%.0f us, %.0f us with the site off",
+                median(on), median(off));
+  report("K6-03 500 threads at once, recorded / off", median(on) / median(off),
+         2, note);
+}
+
 // A program of some shape: nested spans of 20 ns to 100 us.
 void record_workload(std::uint64_t spans_wanted) {
   std::uint64_t state = 88172645463325252u;
@@ -429,6 +495,8 @@ int main(int argc, char** argv) {
   report_disabled(options);
   (void)shutdown();
   std::filesystem::remove(paced);
+  report_polling(options);
+  report_registration(options);
   report_flat_out(options);
   report_export(options);
   report_idle(options);
