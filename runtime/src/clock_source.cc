@@ -213,11 +213,11 @@ void ClockSource::choose_counter(ClockRequest request) {
   tick_hz_ = test.tick_hz;
   constexpr double kMostNs = 1e6;  // a counter slower than 1 kHz failed
   step_ns_ = static_cast<std::uint32_t>(std::min(
-      std::ceil(static_cast<double>(test.step) * 1e9 / tick_hz_), kMostNs));
+      std::ceil(static_cast<double>(test.step) * 1e9 / test.tick_hz), kMostNs));
 }
 
 const char* ClockSource::name() const noexcept {
-  switch (counter_) {
+  switch (counter()) {
     case CounterKind::kTsc: return "tsc";
     case CounterKind::kCntvct: return "cntvct";
     case CounterKind::kMonotonic: break;
@@ -227,18 +227,26 @@ const char* ClockSource::name() const noexcept {
 
 std::uint64_t ClockSource::scale() const noexcept {
   return static_cast<std::uint64_t>(
-      1e9 / tick_hz_ * static_cast<double>(internal::kOneNsPerTick));
+      1e9 / tick_hz() * static_cast<double>(internal::kOneNsPerTick));
 }
 
 Ticks ClockSource::ticks_fenced() const {
-  return counter_ == CounterKind::kMonotonic
+  return counter() == CounterKind::kMonotonic
              ? static_cast<Ticks>(hardware_->ns(ClockId::kMonotonic))
              : hardware_->ticks_fenced();
 }
 
+std::string ClockSource::reason() const {
+  const std::scoped_lock lock(mutex_);
+  return reason_;
+}
+
 void ClockSource::fall_back(std::string reason) {
+  {
+    const std::scoped_lock lock(mutex_);
+    reason_ = std::move(reason);
+  }
   counter_ = CounterKind::kMonotonic;
-  reason_ = std::move(reason);
   tick_hz_ = 1e9;
   step_ns_ = 1;
 }

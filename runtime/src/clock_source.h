@@ -10,7 +10,9 @@
 // perfect counter run on "kvm-clock". Only the sources that a kernel turns to
 // when it gave up on the counter speak against it.
 
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "weft/clock_anchor.h"
@@ -55,30 +57,39 @@ class ClockSource {
   // `hardware` must outlive this.
   ClockSource(ClockHardware& hardware, ClockRequest request);
 
-  CounterKind counter() const noexcept { return counter_; }
+  // All that describes the source may be read while the drainer gives it up.
+  // Relaxed: each a figure of its own.
+  CounterKind counter() const noexcept {
+    return counter_.load(std::memory_order_relaxed);
+  }
   const char* name() const noexcept;  // "tsc", "cntvct" or "monotonic"
-  const std::string& reason() const noexcept { return reason_; }
+  std::string reason() const;
 
   // From the self-test, good to some 100 ppm. Anchors know it better.
-  double tick_hz() const noexcept { return tick_hz_; }
+  double tick_hz() const noexcept {
+    return tick_hz_.load(std::memory_order_relaxed);
+  }
   std::uint64_t scale() const noexcept;  // ns per tick * 2^40
   // How long the counter stands still between two values.
-  std::uint32_t step_ns() const noexcept { return step_ns_; }
+  std::uint32_t step_ns() const noexcept {
+    return step_ns_.load(std::memory_order_relaxed);
+  }
 
   Ticks ticks_fenced() const;
   std::int64_t ns(ClockId clock) const { return hardware_->ns(clock); }
 
-  // Gives the counter up for CLOCK_MONOTONIC.
+  // Gives the counter up for CLOCK_MONOTONIC. One thread at a time.
   void fall_back(std::string reason);
 
  private:
   void choose_counter(ClockRequest request);
 
   ClockHardware* hardware_;
-  CounterKind counter_ = CounterKind::kMonotonic;
+  std::atomic<CounterKind> counter_{CounterKind::kMonotonic};
+  mutable std::mutex mutex_;  // for reason_, after construction
   std::string reason_;
-  double tick_hz_ = 1e9;
-  std::uint32_t step_ns_ = 1;
+  std::atomic<double> tick_hz_{1e9};
+  std::atomic<std::uint32_t> step_ns_{1};
 };
 
 }  // namespace weft

@@ -127,7 +127,8 @@ class BlockedSink : public testing::Test {
     // The tables, which stay, are touched by a first session.
     ASSERT_TRUE(init(options_for(path("first.weft"))).ok());
     std::thread([] { WEFT_SPAN("first"); }).join();
-    ASSERT_TRUE(shutdown().ok());
+    const Result<void> first = shutdown();
+    ASSERT_TRUE(first.ok()) << first.error().message;
     const long before = resident_kib();
     ASSERT_TRUE(init(options_for(fifo)).ok());
     constexpr long kBoundKib = (kRingBytes + kBlockBytes + (16u << 20)) / 1024;
