@@ -121,7 +121,8 @@ class LatencyHistogram {
   }
   static constexpr unsigned counter_of(std::uint64_t value,
                                        unsigned octave) noexcept {
-    return (octave == 0 ? value : value >> (octave - 1)) & 63;
+    return static_cast<unsigned>(
+        (octave == 0 ? value : value >> (octave - 1)) & 63);
   }
   static constexpr std::uint64_t middle_of(unsigned octave,
                                            unsigned counter) noexcept {
