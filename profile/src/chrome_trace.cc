@@ -130,6 +130,7 @@ class TrackTable {
     const auto pid = process(
         {-1, event.node_id},
         event.node_id < 0 ? "host" : fmt::format("node {}", event.node_id));
+    name_thread(pid, event.thread);
     return {pid, event.thread};
   }
 
@@ -145,6 +146,16 @@ class TrackTable {
   }
 
  private:
+  void name_thread(std::uint64_t pid, std::int64_t thread) {
+    const auto name = options_.thread_names.find(thread);
+    if (name == options_.thread_names.end() ||
+        !named_threads_.emplace(pid, thread).second)
+      return;
+    elements_.add(fmt::format(
+        R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
+        pid, thread, json_string(name->second)));
+  }
+
   std::uint64_t process(const std::pair<int, std::int64_t>& key,
                         const std::string& name) {
     const auto [found, added] = pids_.emplace(key, pids_.size() + 1);
@@ -174,6 +185,7 @@ class TrackTable {
   ElementWriter& elements_;
   const EventListOptions& options_;
   std::map<std::pair<int, std::int64_t>, std::uint64_t> pids_;
+  std::set<std::pair<std::uint64_t, std::int64_t>> named_threads_;
 };
 
 class CompleteTraceWriter {
@@ -185,8 +197,10 @@ class CompleteTraceWriter {
         tracks_(elements_, list.options()) {}
 
   void write() {
-    out_ << "{\"schemaVersion\":1,\"displayTimeUnit\":\"ns\","
-            "\"traceEvents\":[\n";
+    out_ << "{\"schemaVersion\":1,\"displayTimeUnit\":\"ns\",";
+    for (const auto& [key, json] : list_.options().metadata)
+      out_ << json_string(key) << ':' << json << ',';
+    out_ << "\"traceEvents\":[\n";
     for (const FunctionEvent& event : list_) {
       if (!event.is_host()) device_rows_.insert(row_of(event));
     }
@@ -239,6 +253,21 @@ class CompleteTraceWriter {
     if (!event.input_shapes.empty()) {
       add("Input Dims", to_string(event.input_shapes));
     }
+    const CallFacts& facts = event.facts;
+    if (!facts.input_types.empty())
+      add("Input type", json_list(facts.input_types));
+    if (!facts.concrete_inputs.empty())
+      add("Concrete Inputs", json_list(facts.concrete_inputs));
+    if (!facts.args.empty()) add("Args", json_string(facts.args));
+    if (!facts.backend.empty()) add("Backend", json_string(facts.backend));
+    if (facts.handle != 0)
+      add("Record function id", std::to_string(facts.handle));
+    if (!facts.modules.empty()) {
+      std::string hierarchy;
+      for (const std::string& module_name : facts.modules)
+        hierarchy += module_name + '.';
+      add("Module Hierarchy", json_string(hierarchy));
+    }
     if (event.flops.value_or(0) > 0) add("Flops", std::to_string(*event.flops));
     if (!event.stack.empty()) {
       std::string stack;
@@ -246,6 +275,13 @@ class CompleteTraceWriter {
       add("Call stack", json_string(stack));
     }
     return text;
+  }
+
+  static std::string json_list(const std::vector<std::string>& texts) {
+    std::string list;
+    for (const std::string& text : texts)
+      list += (list.empty() ? "" : ",") + json_string(text);
+    return '[' + list + ']';
   }
 
   void slice(std::string_view category, const std::string& name, Track track,

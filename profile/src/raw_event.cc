@@ -70,6 +70,8 @@ class RawEventParser {
     event.input_shapes = record.input_shapes;
     event.stack = shown_frames(record.stack);
     event.flops = record.flops;
+    event.facts = record.facts;
+    event.node_id = record.node_id;
     if (event.is_host() && !event.is_async) add_event_pair(event, record);
     largest_id_ = std::max(largest_id_, event.id);
     events_.push_back(std::move(event));
@@ -175,6 +177,7 @@ class RawEventParser {
   FunctionEvent& add_instant(const RawEvent& record) {
     FunctionEvent& event = events_.emplace_back();
     event.id = ++largest_id_;
+    event.node_id = record.node_id;
     event.name = record.name;
     event.thread = record.thread;
     event.fwd_thread = record.thread;

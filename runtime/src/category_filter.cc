@@ -30,7 +30,9 @@ Result<CategoryFilter> CategoryFilter::parse(std::string_view text) {
                    "categories: more than " + std::to_string(kMaxNames) +
                        " names"};
     filter.names_.push_back({std::string(part), wanted});
-    filter.only_wanted_ = filter.only_wanted_ || wanted;
+    const bool extra = part.front() == '+';
+    filter.only_wanted_ = filter.only_wanted_ || (wanted && !extra);
+    filter.names_extra_ = filter.names_extra_ || (wanted && extra);
     if (comma == std::string_view::npos) return filter;
     rest = rest.substr(comma + 1);
   }
@@ -40,7 +42,7 @@ bool CategoryFilter::passes(std::string_view category) const noexcept {
   if (category.empty()) category = "default";
   for (const Name& name : names_)
     if (name.text == category) return name.wanted;
-  return !only_wanted_;
+  return !only_wanted_ && category.front() != '+';
 }
 
 }  // namespace weft

@@ -12,7 +12,9 @@ namespace weft {
 
 // Which categories somebody wants, as "net,-db": names that are wanted, names
 // with a minus that are not. Without a wanted name, everything else is wanted.
-// The empty category, of sites that name none, is called "default".
+// The empty category, of sites that name none, is called "default". Categories
+// with a plus in front, such as "+memory", are only for who names them, and a
+// name with a plus does not take anything else away.
 class CategoryFilter {
  public:
   static constexpr std::size_t kMaxNames = 64;
@@ -23,7 +25,9 @@ class CategoryFilter {
   static Result<CategoryFilter> parse(std::string_view text);
 
   bool passes(std::string_view category) const noexcept;
+  // Everything but categories with a plus.
   bool passes_everything() const noexcept { return names_.empty(); }
+  bool names_extra() const noexcept { return names_extra_; }
   const std::string& text() const noexcept { return text_; }
 
   friend bool operator==(const CategoryFilter& a, const CategoryFilter& b) {
@@ -38,6 +42,7 @@ class CategoryFilter {
   std::string text_;
   std::vector<Name> names_;
   bool only_wanted_ = false;
+  bool names_extra_ = false;  // with a plus
 };
 
 }  // namespace weft

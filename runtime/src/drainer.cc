@@ -219,15 +219,22 @@ void Drainer::filter(SubscriptionState& subscription, CategoryFilter filter) {
 void Drainer::begin(const std::shared_ptr<SubscriptionState>& subscription) {
   SubscriptionState& s = *subscription;
   drain_all();  // what lies in the rings belongs to the others
-  for (const auto& other : pipeline_.subscriptions())
-    if (!other->filter.passes_everything() && !(other->filter == s.filter))
+  bool extra = s.filter.names_extra();
+  for (const auto& other : pipeline_.subscriptions()) {
+    extra = extra || other->filter.names_extra();
+    if ((!other->filter.passes_everything() || s.filter.names_extra()) &&
+        !(other->filter == s.filter))
       track(*other);
+  }
   // Nobody else records, and spans that are open from earlier pass as well: the
   // sites alone make the selection, and whole runs are handed over.
   if (!had_subscription_) only_filter_ = s.filter;
   one_filter_ = one_filter_ && only_filter_ == s.filter;
   had_subscription_ = true;
   const bool alone = pipeline_.empty() && one_filter_;
+  // What others want and this one does not can only be an extra category, if
+  // this one's filter is empty.
+  const bool tracked = !alone && (!s.filter.passes_everything() || extra);
   for (std::size_t i = 0; i < kDropReasons; ++i)
     s.dropped_before[i] = load(runtime_->unplaced[i]);
   // Losses that a later loss record will tell of belong to this subscription.
@@ -238,11 +245,11 @@ void Drainer::begin(const std::shared_ptr<SubscriptionState>& subscription) {
     const ThreadRegistry::Place& place = runtime_->threads.place(slot);
     told += std::max(load(place.noted), load(place.reported));
     announce(slot);
-    if (!s.filter.passes_everything())
+    if (!s.filter.passes_everything() || tracked)
       s.open.see_from(static_cast<ThreadIndex>(reading.index),
                       reading.reader.position());
   }
-  if (!s.filter.passes_everything() && !alone) s.open.track();
+  if (tracked) s.open.track();
   s.dropped_before[static_cast<std::size_t>(DropReason::kRingFull)] += told;
   read_run_delay();
   s.run_delay_before_ns = run_delay_ns();

@@ -20,6 +20,7 @@ inline constexpr std::uint32_t kTextMoreBytes = 14;
 struct Draft {
   RecordKind kind = RecordKind::kNone;
   std::uint8_t flags = 0;
+  bool sparse = false;        // values keep the numbers of their places
   bool ordered = false;       // the end of an arrow: the tick must not be early
   std::uint32_t promise = 0;  // slots for a later end
   std::uint64_t word1 = 0;
@@ -46,7 +47,10 @@ void put_values(const Draft& draft, const std::uint32_t* each, Put put) {
   std::uint32_t index = 0;
   for (std::size_t i = 0; i < draft.count; ++i) {
     const Argument& value = draft.values[i];
-    if (!value.present()) continue;
+    if (!value.present()) {
+      index += draft.sparse ? 1 : 0;
+      continue;
+    }
     const std::uint64_t low =
         std::uint64_t{index++} << 8 | static_cast<std::uint64_t>(value.type());
     if (value.type() != RecordKind::kText) {

@@ -261,6 +261,7 @@ std::uint64_t begin_span(std::uint64_t* position, SiteData& site, StringId name,
   Draft draft;
   draft.kind = RecordKind::kSpanBegin;
   draft.promise = 1;
+  draft.sparse = site.role == SiteRole::kCall;
   draft.word1 = pair_word(static_cast<std::uint32_t>(name), id_of(site));
   draft.values = arguments;
   draft.count = count;
@@ -300,6 +301,13 @@ void add_argument(OpenSpan span, const Argument& argument) noexcept {
 
 void add_failure(OpenSpan span, std::string_view reason) noexcept {
   add_late(span, RecordKind::kFailure, intern(reason), nullptr);
+}
+
+ThreadIndex thread_index() noexcept {
+  Runtime* runtime = Runtime::instance();
+  if (runtime == nullptr || !runtime->ready.load(std::memory_order_acquire))
+    return ThreadIndex::kNone;
+  return static_cast<ThreadIndex>(current_thread(*runtime).index);
 }
 
 StringId intern(std::string_view text) noexcept {
@@ -350,6 +358,7 @@ std::uint64_t begin_async(SiteData& site, StringId name,
   if (runtime == nullptr) return 0;
   Draft draft;
   draft.kind = RecordKind::kAsyncBegin;
+  draft.sparse = site.role == SiteRole::kCall;
   draft.word1 = pair_word(static_cast<std::uint32_t>(name), id_of(site));
   draft.values = arguments;
   draft.count = count;

@@ -21,6 +21,7 @@
 #include "session_control.h"
 #include "snapshot_request.h"
 #include "thread_exit.h"
+#include "weft/internal/definitions.h"
 #include "weft/status.h"
 #include "weft/subscription.h"
 #include "weft/version.h"
@@ -47,6 +48,7 @@ struct Control {
   bool paused = false;
   std::string output;
   std::uint64_t next_id = 1;
+  unsigned observers = 0;  // of calls
 };
 
 Control& control() {
@@ -83,6 +85,7 @@ void turn_sites(const Control& all) {
   if (runtime != nullptr)
     const_cast<Runtime*>(runtime)->recording.store(wanted->on,
                                                    std::memory_order_relaxed);
+  wanted->calls_observed = all.observers != 0;
   SiteList::instance().turn(std::move(wanted));
 }
 
@@ -509,7 +512,30 @@ std::uint8_t settle_site(SiteData& site) noexcept {
   // Relaxed: a switch.
   const std::uint8_t now = site.state.load(std::memory_order_relaxed);
   if (now != kSiteUnregistered && now != kSiteRegistering) return now;
-  return SiteList::instance().add(site) ? kSiteSlow : kSiteOff;
+  return SiteList::instance().add(site);
+}
+
+void observe_calls(bool observed) {
+  Control& all = control();
+  const std::scoped_lock lock(all.mutex);
+  if (observed) {
+    ++all.observers;
+  } else if (all.observers != 0) {  // counted before a fork, perhaps
+    --all.observers;
+  }
+  turn_sites(all);
+}
+
+std::string_view text_of(StringId number) noexcept {
+  std::string_view text;
+  if (const Runtime* runtime = Runtime::instance())
+    runtime->strings.text(number, &text);
+  return text;
+}
+
+bool describe_site(SiteId number, SiteInfo* info) noexcept {
+  const Runtime* runtime = Runtime::instance();
+  return runtime != nullptr && runtime->sites.info(number, info);
 }
 
 void unlink_module(ModuleAnchorData& module) noexcept {

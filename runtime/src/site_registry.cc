@@ -5,6 +5,7 @@
 #include <new>
 
 #include "immortal.h"
+#include "weft/call_record.h"
 
 namespace weft {
 
@@ -41,24 +42,27 @@ SiteList& SiteList::instance() noexcept {
 
 std::uint8_t SiteList::state_for(const SiteData& site) const noexcept {
   const SiteSwitch* now = switch_.load(std::memory_order_seq_cst);
-  if (now == nullptr || !now->wants(site.category)) return internal::kSiteOff;
+  if (now == nullptr) return internal::kSiteOff;
+  const std::uint8_t observed =
+      now->calls_observed && site.role == internal::SiteRole::kCall
+          ? internal::kSiteObserved
+          : 0;
+  if (!now->wants(site.category)) return observed | internal::kSiteOff;
   // A site without an id has to pass by the slow path once, to get it.
   // Relaxed: the id is this thread's own, or publish() sets the state anew.
   const bool has_id = site.number.load(std::memory_order_relaxed) != 0;
-  return has_id && !now->slow_clock ? internal::kSiteFast
-                                    : internal::kSiteSlow;
+  return observed | (has_id && !now->slow_clock ? internal::kSiteFast
+                                                : internal::kSiteSlow);
 }
 
-bool SiteList::add(SiteData& site) noexcept {
+std::uint8_t SiteList::add(SiteData& site) noexcept {
   // Who moves it away from "unregistered" owns the push.
   std::uint8_t expected = internal::kSiteUnregistered;
   if (!site.state.compare_exchange_strong(expected, internal::kSiteRegistering,
                                           std::memory_order_relaxed))
     // While another thread pushes it, the switch alone says what is wanted: a
     // record that both threads make at once must not get lost.
-    return (expected == internal::kSiteRegistering ? state_for(site)
-                                                   : expected) !=
-           internal::kSiteOff;
+    return expected == internal::kSiteRegistering ? state_for(site) : expected;
   SiteData* head = head_.load(std::memory_order_relaxed);
   do {
     site.next = head;
@@ -69,7 +73,7 @@ bool SiteList::add(SiteData& site) noexcept {
   for (;;) {
     site.state.store(state, std::memory_order_relaxed);  // a switch
     const std::uint8_t again = state_for(site);
-    if (again == state) return state != internal::kSiteOff;
+    if (again == state) return state;
     state = again;
   }
 }
@@ -150,6 +154,12 @@ SiteInfo SiteTable::describe(const SiteData& site, const Argument* arguments,
   info.category = strings_->intern(category.empty() ? "default" : category);
   info.file = strings_->intern(site.file);
   info.line = site.line;
+  if (site.role == internal::SiteRole::kCall) {
+    for (const CallArgumentKey& argument : kCallArgumentKeys)
+      info.arguments[info.argument_count++] = {strings_->intern(argument.key),
+                                               argument.type};
+    return info;
+  }
   for (std::size_t i = 0; i < count && i < kMaxArguments; ++i) {
     if (!arguments[i].present()) continue;
     SiteArgument& argument = info.arguments[info.argument_count++];

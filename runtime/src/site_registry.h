@@ -41,6 +41,7 @@ namespace weft {
 struct SiteSwitch {
   bool on = false;
   bool slow_clock = false;              // sites stay on the slow path
+  bool calls_observed = false;
   std::vector<CategoryFilter> filters;  // wanted by any of them
 
   bool wants(std::string_view category) const noexcept;
@@ -52,8 +53,8 @@ class SiteList {
  public:
   static SiteList& instance() noexcept;
 
-  // See internal::register_site.
-  bool add(internal::SiteData& site) noexcept;
+  // Makes the site known, if nobody did yet; returns its state.
+  std::uint8_t add(internal::SiteData& site) noexcept;
   void unlink(internal::ModuleAnchorData& module) noexcept;
   // Sets the state of every site. Cold. A switch is kept for ever, since a
   // registering thread may still read it, and used again when it comes again:

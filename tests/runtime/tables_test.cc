@@ -165,6 +165,22 @@ TEST(CategoryFilter, SaysWhatPasses) {
   EXPECT_FALSE(passes("-default", ""));
 }
 
+TEST(CategoryFilter, CategoriesWithAPlusAreForWhoNamesThem) {
+  const auto filter = [](const char* text) {
+    return CategoryFilter::parse(text).value();
+  };
+  EXPECT_FALSE(filter("").passes("+memory"));
+  EXPECT_FALSE(filter("-net").passes("+memory"));
+  EXPECT_FALSE(filter("net").passes("+memory"));
+  EXPECT_TRUE(filter("+memory").passes("+memory"));
+  EXPECT_TRUE(filter("+memory").passes("net")) << "it takes nothing away";
+  EXPECT_FALSE(filter("+memory,db").passes("net"));
+  EXPECT_FALSE(filter("+memory").passes("+modules"));
+  EXPECT_TRUE(filter("db,+memory").names_extra());
+  EXPECT_FALSE(filter("-+memory").names_extra());
+  EXPECT_FALSE(filter("db").names_extra());
+}
+
 TEST(CategoryFilter, RefusesEmptyNamesAndTooMany) {
   for (const char* wrong : {",", "net,", ",net", "-", "net, -"})
     EXPECT_FALSE(CategoryFilter::parse(wrong).ok()) << wrong;

@@ -24,6 +24,9 @@ enum class ErrorCode : std::uint16_t {
   kUnsupported = 10,      // newer version, other platform, missing feature
   kTimeout = 11,
   kLimit = 12,            // a configured bound was reached
+  kNotFinished = 13,      // a result is asked for while it is being recorded
+  kNotRecorded = 14,      // the session was not told to record that
+  kUnavailable = 15,      // a device or its driver is not there
 };
 
 // A failure in words for a person: names the value and the limit.

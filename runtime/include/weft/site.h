@@ -14,7 +14,10 @@
 //                                    v               |
 //                                    1 on, fast path-+
 //
-// State 2 is also where a site stays whose clock is not the cycle counter.
+// State 2 is also where a site stays whose clock is not the cycle counter. Bit 4
+// beside these says that somebody wants to see the calls themselves, with their
+// inputs or from inside: only sites of instrumented calls (SiteRole::kCall)
+// have it, and it leads around the fast path.
 // Text is copied into the process's string table at the first record, so a
 // plugin may be unloaded while its records are still on their way.
 
@@ -31,17 +34,24 @@ namespace weft::internal {
 inline constexpr std::uint8_t kSiteOff = 0;
 inline constexpr std::uint8_t kSiteFast = 1;
 inline constexpr std::uint8_t kSiteSlow = 2;
+inline constexpr std::uint8_t kSiteObserved = 4;  // beside one of the above
 inline constexpr std::uint8_t kSiteUnregistered = 0x80;
 inline constexpr std::uint8_t kSiteRegistering = 0x81;  // by another thread, or
                                                         // by what this one interrupts
 
 struct ModuleAnchorData;
 
+enum class SiteRole : std::uint8_t {
+  kPlain = 0,
+  kCall = 1,  // can be observed; its arguments are those of call_record.h
+};
+
 // What the library sees of a site. Exported type; the descriptors themselves
 // are Site below.
 struct SiteData {
   std::atomic<std::uint8_t> state{kSiteUnregistered};
   SiteKind kind;
+  SiteRole role;
   std::atomic<std::uint32_t> number{0};  // SiteId; 0 until its first record
   std::uint32_t line;
   const char* name;
@@ -52,8 +62,10 @@ struct SiteData {
 
   constexpr SiteData(SiteKind the_kind, const char* the_name,
                      const char* the_category, const char* the_file,
-                     std::uint32_t the_line, ModuleAnchorData* the_module)
+                     std::uint32_t the_line, ModuleAnchorData* the_module,
+                     SiteRole the_role = SiteRole::kPlain)
       : kind(the_kind),
+        role(the_role),
         line(the_line),
         name(the_name),
         category(the_category),
@@ -70,6 +82,10 @@ struct SiteData {
 // Thread-safe. Cold: the state of a site that is neither off nor fast, made
 // known before if it was not.
 WEFT_API std::uint8_t settle_site(SiteData& site) noexcept;
+
+// Thread-safe. Cold. Whether calls are observed: counted, so that each true has
+// its false.
+WEFT_API void observe_calls(bool observed);
 
 // Thread-safe. Cold: forgets all sites of a module that is being unloaded.
 WEFT_API void unlink_module(ModuleAnchorData& module) noexcept;
@@ -98,9 +114,14 @@ struct __attribute__((visibility("hidden"))) Site : SiteData {
   template <std::size_t kName, std::size_t kCategory>
   constexpr Site(SiteKind the_kind, const char (&the_name)[kName],
                  const char (&the_category)[kCategory], const char* the_file,
-                 std::uint32_t the_line)
+                 std::uint32_t the_line, SiteRole the_role = SiteRole::kPlain)
+      : Site(the_kind, the_name, static_cast<const char*>(the_category),
+             the_file, the_line, the_role) {}
+  constexpr Site(SiteKind the_kind, const char* the_name,
+                 const char* the_category, const char* the_file,
+                 std::uint32_t the_line, SiteRole the_role)
       : SiteData(the_kind, the_name, the_category, the_file, the_line,
-                 &module_anchor) {}
+                 &module_anchor, the_role) {}
 };
 
 }  // namespace weft::internal

@@ -67,6 +67,10 @@ WEFT_API void end_span(OpenSpan span) noexcept;
 WEFT_API void add_argument(OpenSpan span, const Argument& argument) noexcept;
 WEFT_API void add_failure(OpenSpan span, std::string_view reason) noexcept;
 
+// The calling thread's number, which it gets now if it has none yet; kNone when
+// nobody ever subscribed, or no ring is left. Thread-safe. Warm.
+WEFT_API ThreadIndex thread_index() noexcept;
+
 // Thread-safe. Warm: copies new text, otherwise a hash and a lookup.
 WEFT_API StringId intern(std::string_view text) noexcept;
 
@@ -80,12 +84,13 @@ WEFT_ALWAYS_INLINE void put_value(ringbuf::RingWriter& writer,
              argument.bits());
 }
 
-// `state` is what the site's was just now: not off.
-template <class... A>
-WEFT_ALWAYS_INLINE void begin_span_fast(std::uint64_t& ids,
-                                        std::uint64_t& position,
-                                        std::uint8_t state, SiteData& site,
-                                        const A&... arguments) noexcept {
+// `state` is what the site's was just now: not off. `slow(&position)` begins the
+// span some other way and returns its ids.
+template <class Slow, class... A>
+WEFT_ALWAYS_INLINE void begin_span_or(const Slow& slow, std::uint64_t& ids,
+                                      std::uint64_t& position,
+                                      std::uint8_t state, SiteData& site,
+                                      const A&... arguments) noexcept {
   constexpr std::uint32_t kSlots = 1 + sizeof...(arguments);
   ThreadState& thread = *weft_thread_state;
   ringbuf::RingWriter::Claim claim;
@@ -104,20 +109,33 @@ WEFT_ALWAYS_INLINE void begin_span_fast(std::uint64_t& ids,
     ids = thread.tag | number;
     position = claim.position;
   } else {
-    const Argument list[] = {arguments..., Argument()};
     std::uint64_t begun_at = 0;
-    ids = begin_span(&begun_at, site, StringId::kNone, list,
-                     sizeof...(arguments));
+    ids = slow(&begun_at);
     position = begun_at;
   }
 }
 
+template <class... A>
+WEFT_ALWAYS_INLINE void begin_span_fast(std::uint64_t& ids,
+                                        std::uint64_t& position,
+                                        std::uint8_t state, SiteData& site,
+                                        const A&... arguments) noexcept {
+  const auto slow = [&](std::uint64_t* begun_at) noexcept {
+    const Argument list[] = {arguments..., Argument()};
+    return begin_span(begun_at, site, StringId::kNone, list,
+                      sizeof...(arguments));
+  };
+  begin_span_or(slow, ids, position, state, site, arguments...);
+}
+
+// `kSlowEnd` is for ends that find no way here.
+template <void (*kSlowEnd)(OpenSpan) noexcept = end_span>
 WEFT_ALWAYS_INLINE void end_span_fast(OpenSpan span) noexcept {
   ThreadState& thread = *weft_thread_state;
   ringbuf::RingWriter::Claim claim;
   if (WEFT_UNLIKELY((span.ids ^ thread.tag) >> 32 != 0 ||
                     !thread.writer.claim_promised(claim))) {
-    end_span(span);
+    kSlowEnd(span);
     return;
   }
   thread.writer.put(

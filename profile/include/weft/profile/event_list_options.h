@@ -2,7 +2,11 @@
 #ifndef WEFT_PROFILE_EVENT_LIST_OPTIONS_H_
 #define WEFT_PROFILE_EVENT_LIST_OPTIONS_H_
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "weft/profile/rules.h"
 
@@ -18,6 +22,9 @@ struct EventListOptions {
   // Merges a range into its parent of the same name when it is the only child:
   // an operator that calls its own overload is one row.
   bool remove_duplicates = true;
+  std::map<std::int64_t, std::string> thread_names = {};  // in trace files
+  // More members of a trace file's top level: key, and value as JSON text.
+  std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
 }  // namespace weft

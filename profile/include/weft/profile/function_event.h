@@ -12,22 +12,9 @@
 #include <vector>
 
 #include "weft/profile/device.h"
+#include "weft/profile/record_scope.h"
 
 namespace weft {
-
-// What kind of code a range covers. The numbers appear in outputs.
-enum class RecordScope : std::uint8_t {
-  kFunction = 0,
-  kBackwardFunction = 1,  // inherits the stack of the forward range
-  kTorchscriptFunction = 2,
-  kKernelFunctionDtype = 3,
-  kCustomClass = 4,
-  kBuildFeature = 5,
-  kLiteInterpreter = 6,
-  kUserScope = 7,
-  kStaticRuntimeOp = 8,
-  kStaticRuntimeModel = 9,
-};
 
 // Dimensions of one input; empty for what is not an array.
 using Shape = std::vector<std::int64_t>;
@@ -62,6 +49,19 @@ struct MemoryUsage {
   }
 };
 
+// What else is known of a call: shown in trace files, part of no key.
+struct CallFacts {
+  std::vector<std::string> input_types;      // an element an input
+  std::vector<std::string> concrete_inputs;  // values of numbers
+  std::string args;                    // a user's text
+  std::string backend;                 // of ranges measured elsewhere
+  std::vector<std::string> modules;    // hierarchy, outermost first
+  std::int64_t debug_handle = -1;
+  std::uint64_t handle = 0;            // that callbacks knew it by
+
+  bool operator==(const CallFacts&) const = default;
+};
+
 inline constexpr std::size_t kNoEvent =
     (std::numeric_limits<std::size_t>::max)();
 
@@ -94,6 +94,7 @@ struct FunctionEvent {
   MemoryUsage memory;                      // inclusive of what runs inside
   std::int64_t requested_bytes = 0;        // of a failed allocation
   std::optional<std::uint64_t> flops = 0;  // none: not known
+  CallFacts facts;
 
   // Derived.
   std::size_t parent = kNoEvent;      // positions in the list

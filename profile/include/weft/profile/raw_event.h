@@ -42,6 +42,12 @@ struct RawEvent {
   std::vector<std::string> stack;  // innermost first
   std::optional<std::uint64_t> flops = 0;
   std::int64_t bytes = 0;  // memory records; negative: released
+  // Of memory records: where, and the allocator's totals after it; -1: unknown.
+  std::uint64_t address = 0;
+  std::int64_t total_allocated = -1;
+  std::int64_t total_reserved = -1;
+  CallFacts facts;
+  std::int64_t node_id = -1;
   // Between a pair of device events around the operation; none if there is no
   // pair or it could not be measured.
   std::optional<std::int64_t> cuda_elapsed_ns;
