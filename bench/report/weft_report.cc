@@ -22,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "call_costs.h"
 #include "floor.h"
 #include "held_drainer.h"
 #include "quantiles.h"
@@ -234,6 +235,28 @@ void report_disabled(const Options& options) {
                 clean(off), clean(empty));
   report("disabled span less an empty loop, ns", clean(off) - clean(empty),
          timer_step_ns(), note);
+}
+
+// Instrumented calls beside spans.
+void report_calls(const Options& options) {
+  const CallCosts costs = measure_call_costs(options.quick ? 200 : 1000);
+  char note[160];
+  std::snprintf(note, sizeof note, "%.3f ns a call, %.3f ns a span",
+                clean(costs.off_call), clean(costs.off_span));
+  report("call that nobody listens to, less a disabled span, ns",
+         clean(costs.off_call) - clean(costs.off_span), timer_step_ns(), note);
+  report("paced call in a session / paced span", ratio(costs.call, costs.span),
+         1.05, beside(costs.call, costs.span));
+  std::snprintf(note, sizeof note, "%.1f ns a call", clean(costs.shapes));
+  report("slots that the inputs of a call take (two of four dimensions)",
+         costs.shape_slots, 4, note);
+  inform("call with an empty callback, no session, ns", clean(costs.callback),
+         "");
+  std::snprintf(note, sizeof note, "%.0f ns a call, %.0f frames",
+                clean(costs.stack), costs.frames);
+  inform("stack of a call, ns a frame",
+         (clean(costs.stack) - clean(costs.call)) / std::max(1.0, costs.frames),
+         note);
 }
 
 // As fast as one thread can, to a file, with the drainer beside it.
@@ -497,6 +520,7 @@ int main(int argc, char** argv) {
   std::filesystem::remove(paced);
   report_polling(options);
   report_registration(options);
+  report_calls(options);
   report_flat_out(options);
   report_export(options);
   report_idle(options);

@@ -27,10 +27,6 @@ std::uint32_t record_end(const Run& run, std::uint32_t at,
   return next;
 }
 
-bool is_record(const Slot& head) noexcept {
-  const RecordKind kind = kind_of(head);
-  return kind != RecordKind::kLoss && kind != RecordKind::kClockChange;
-}
 
 }  // namespace
 
@@ -136,7 +132,7 @@ bool KeptRecords::keep_covered(const Run& run) noexcept {
     if (!wanted) {
       room = room && keep(run, begin, at - begin);
       begin = next;
-      outside_ += !mark && is_record(head) ? 1 : 0;
+      outside_ += !mark && !is_mark(kind_of(head)) ? 1 : 0;
     }
     at = next;
   }

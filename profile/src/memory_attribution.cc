@@ -2,11 +2,11 @@
 #include "memory_attribution.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <utility>
 
 #include "event_tree.h"
+#include "open_ranges.h"
 
 namespace weft::profile {
 namespace {
@@ -41,66 +41,14 @@ std::vector<bool> attribute_by_time(std::vector<FunctionEvent>& events,
   return taken;
 }
 
-// The ranges of one thread in the order of the tree: outer before inner.
-std::map<std::int64_t, std::vector<std::size_t>> ranges_by_thread(
-    const std::vector<FunctionEvent>& events) {
-  std::map<std::int64_t, std::vector<std::size_t>> threads;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const FunctionEvent& event = events[i];
-    if (event.is_host() && !event.is_async) threads[event.thread].push_back(i);
-  }
-  for (auto& [thread, ranges] : threads) {
-    std::stable_sort(ranges.begin(), ranges.end(),
-                     [&](std::size_t a, std::size_t b) {
-                       const FunctionEvent& x = events[a];
-                       const FunctionEvent& y = events[b];
-                       return x.start_ns != y.start_ns ? x.start_ns < y.start_ns
-                                                       : x.end_ns > y.end_ns;
-                     });
-  }
-  return threads;
-}
-
-// Follows one thread through time, keeping the ranges open at it.
-class OpenRanges {
- public:
-  OpenRanges(const std::vector<FunctionEvent>& events,
-             const std::vector<std::size_t>& ranges)
-      : events_(events), ranges_(ranges) {}
-
-  // The innermost range with start <= at < end. Times must not go back.
-  std::size_t innermost(std::int64_t at_ns) {
-    for (; next_ < ranges_.size() && events_[ranges_[next_]].start_ns <= at_ns;
-         ++next_) {
-      open_.push_back(ranges_[next_]);
-    }
-    while (!open_.empty() && events_[open_.back()].end_ns <= at_ns) {
-      open_.pop_back();
-    }
-    return open_.empty() ? kNoEvent : open_.back();
-  }
-
- private:
-  const std::vector<FunctionEvent>& events_;
-  const std::vector<std::size_t>& ranges_;
-  std::size_t next_ = 0;
-  std::vector<std::size_t> open_;
-};
-
 std::vector<bool> attribute_by_thread(std::vector<FunctionEvent>& events,
                                       const std::vector<RawEvent>& records) {
   link_parents(events, Rules::kWeft);
-  const auto ranges = ranges_by_thread(events);
-  std::map<std::int64_t, OpenRanges> open;
-  for (const auto& [thread, of_thread] : ranges) {
-    open.emplace(thread, OpenRanges(events, of_thread));
-  }
+  OpenRanges open(events);
   std::vector<bool> taken(records.size(), false);
   for (const std::size_t i : by_start(records)) {
     const RawEvent& record = records[i];
-    const auto thread = open.find(record.thread);
-    if (thread == open.end()) continue;
-    std::size_t range = thread->second.innermost(record.start_ns);
+    std::size_t range = open.innermost(record.thread, record.start_ns);
     taken[i] = range != kNoEvent;
     for (; range != kNoEvent; range = events[range].parent) {
       events[range].memory += usage_of(record, Rules::kWeft);

@@ -12,6 +12,7 @@
 #include "json_text.h"
 #include "session_coverage.h"
 #include "stack_capture.h"
+#include "trace_categories.h"
 #include "weft/clock_line.h"
 #include "weft/internal/definitions.h"
 #include "weft/span.h"
@@ -20,7 +21,6 @@ namespace weft {
 namespace {
 
 using profile::CallDecoder;
-using profile::CallWants;
 using profile::KeptRecords;
 using std::chrono::steady_clock;
 
@@ -43,36 +43,6 @@ class Stopwatch {
   std::int64_t& total_ns_;
   steady_clock::time_point begun_;
 };
-
-std::string categories_for(const ProfilerOptions& options) {
-  std::string categories;
-  const auto add = [&](const std::string& category) {
-    if (!categories.empty()) categories += ',';
-    categories += category;
-  };
-  if (options.activities.count(Activity::kCpu) == 0) {
-    // Nothing of the host. Nobody has this one.
-    add("+nothing");
-    add("coverage");
-    return categories;
-  }
-  for (const RecordScope scope : options.scopes) add(category_of(scope));
-  if (!options.scopes.empty()) {
-    add(profile::kBackendCategory);
-    add("coverage");
-  }
-  if (options.profile_memory) add(profile::kMemoryCategory);
-  if (options.with_modules) add(profile::kModuleCategory);
-  return categories;
-}
-
-CallWants wants_for(const ProfilerOptions& options) {
-  CallWants wants;
-  if (options.activities.count(Activity::kCpu) == 0) return wants;
-  wants.inputs = options.record_shapes;
-  wants.stacks = options.with_stack;
-  return wants;
-}
 
 // The records of one interval as events, by `line`'s time.
 void decode(const KeptRecords& kept, const ClockLine& line,
@@ -141,7 +111,7 @@ Result<void> ProfilerSession::start() {
   auto shared = std::make_shared<profile::SharedSession>();
   shared->number = profile::next_session_number();
   shared->coverage = options_.coverage;
-  shared->wants = wants_for(options_);
+  shared->wants = profile::wants_for(options_);
   if (Result<void> claimed = profile::claim_coverage(shared); !claimed.ok())
     return claimed;
   shared_ = std::move(shared);
@@ -176,7 +146,7 @@ Result<void> ProfilerSession::begin_interval() {
                      std::to_string(options_.max_host_bytes)};
   SubscriptionOptions wanted;
   wanted.name = "profiler " + std::to_string(shared_->number);
-  wanted.categories = categories_for(options_);
+  wanted.categories = profile::categories_for(options_);
   if (options_.overflow == Overflow::kDropOldest) {
     // The newest records lie in the pipeline until the end, and are then kept
     // with a header of two slots a run: at worst four times their size in all.

@@ -14,6 +14,7 @@ Instruction = collections.namedtuple("Instruction", "address text target")
 _FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 _INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\t(?:[0-9a-f]{2} )+\s*\t(.+)$")
 _RELOCATION = re.compile(r"^\s+[0-9a-f]+: (R_X86_64_\w+)\s+(\S+)$")
+_LOCAL_CALL = re.compile(r"^call\s+[0-9a-f]+ <(.+)>$")
 _JUMP = re.compile(r"^(j\w+)\s+[0-9a-f]+ <(.+?)(?:\+0x([0-9a-f]+))?>")
 
 
@@ -30,8 +31,12 @@ class Code:
             if match := _FUNCTION.match(line):
                 name = match[1]
             elif match := _INSTRUCTION.match(line):
+                text = match[2].strip()
+                # Overwritten by the relocation, if there is one.
+                local = _LOCAL_CALL.match(text)
                 self.functions[name].append(
-                    Instruction(int(match[1], 16), match[2].strip(), ""))
+                    Instruction(int(match[1], 16), text,
+                                local[1] if local else ""))
             elif (match := _RELOCATION.match(line)) and self.functions[name]:
                 last = self.functions[name][-1]
                 self.functions[name][-1] = last._replace(

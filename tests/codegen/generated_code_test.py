@@ -15,21 +15,23 @@ import unittest
 
 import disassembly
 
-SOURCE = pathlib.Path(__file__).with_name("spans.cc")
-INSTRUMENTED = ("one_span", "one_argument", "whole_function")
 COLD = re.compile(r"_ZN4weft8internal("
-                  r"10begin_span|8end_span|11settle_site)|_Unwind_Resume")
+                  r"10begin_span|8end_span|11settle_site|"
+                  r"10begin_call|8end_call)|"
+                  # The lambda that calls begin_call, where it is no inline code.
+                  r"_ZZN4weft8internal8CallSpanC1I|_Unwind_Resume")
 # An exchange of registers is a way to write a no-op.
 WAITS = re.compile(r"[lms]fence|cpuid|rdtscp|lock |xchg.*\(")
 arguments = None
 
 
-def compiled(*flags):
-    """The code of spans.cc."""
+def compiled(source, *flags):
+    """The code of that file beside this one."""
+    source = pathlib.Path(__file__).with_name(source)
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/spans.o"
         command = [arguments.compiler, "-std=c++17", "-O2", "-c", "-o", path,
-                   *flags, str(SOURCE)]
+                   *flags, str(source)]
         for include in arguments.include:
             command += ["-I", include]
         subprocess.run(command, check=True)
@@ -45,12 +47,14 @@ def thread_local_uses(way):
 
 
 class Spans:
-    """Compiles spans.cc once a class, for a program or for a plugin."""
+    """Compiles a source once a class, for a program or for a plugin."""
+    SOURCE = "spans.cc"
+    INSTRUMENTED = ("one_span", "one_argument", "whole_function")
     FLAGS = ()
 
     @classmethod
     def setUpClass(cls):
-        cls.code = compiled(*cls.FLAGS)
+        cls.code = compiled(cls.SOURCE, *cls.FLAGS)
 
     def ways(self, name, ticks):
         """The ways that call only the instrumented work and read the cycle
@@ -63,18 +67,18 @@ class Spans:
 
 class HotPath(Spans, unittest.TestCase):
     def test_a_recorded_span_reads_the_counter_twice_and_calls_nothing(self):
-        for name in INSTRUMENTED:
+        for name in self.INSTRUMENTED:
             most = max(read_ticks(way)
                        for way in self.code.ways(name, ("work",)))
             self.assertEqual(most, 2, name)
 
     def test_no_instruction_waits_for_others(self):
-        for name in INSTRUMENTED:
+        for name in self.INSTRUMENTED:
             for step in self.code.with_cold_part(name):
                 self.assertNotRegex(step.text, WAITS)
 
     def test_the_slow_paths_are_the_only_calls(self):
-        for name in INSTRUMENTED:
+        for name in self.INSTRUMENTED:
             called = [step.target.split()[-1]
                       for step in self.code.with_cold_part(name)
                       if disassembly.calls(step)]
@@ -83,7 +87,7 @@ class HotPath(Spans, unittest.TestCase):
                     self.assertRegex(target, COLD, name)
 
     def test_an_off_site_costs_one_load_and_one_branch(self):
-        for name in INSTRUMENTED:
+        for name in self.INSTRUMENTED:
             for way in self.ways(name, 0):
                 loads = [step for step in way if "(%rip)" in step.text
                          and not step.text.startswith(("call", "lea"))]
@@ -98,14 +102,24 @@ class HotPathInPlugin(HotPath):
     FLAGS = ("-fPIC",)
 
 
+class CallHotPath(HotPath):
+    """Instrumented calls that nobody observes are spans."""
+    SOURCE = "calls.cc"
+    INSTRUMENTED = ("one_call", "call_with_inputs", "user_range")
+
+
+class CallHotPathInPlugin(CallHotPath):
+    FLAGS = ("-fPIC",)
+
+
 class K6_01(Spans, unittest.TestCase):
     def test_an_off_site_touches_no_thread_local(self):
-        for name in INSTRUMENTED:
+        for name in self.INSTRUMENTED:
             for way in self.ways(name, 0):
                 self.assertEqual(thread_local_uses(way), [], name)
 
     def test_thread_locals_need_no_call(self):
-        for name in INSTRUMENTED:
+        for name in self.INSTRUMENTED:
             for step in self.code.with_cold_part(name):
                 self.assertNotIn("__tls_get_addr", step.target, step)
             for way in self.ways(name, 2):
@@ -116,7 +130,7 @@ class K6_01_InPlugin(K6_01):
     FLAGS = ("-fPIC",)
 
     def test_the_switch_gives_up_static_thread_local_memory(self):
-        code = compiled(*self.FLAGS, "-DWEFT_DYNAMIC_TLS")
+        code = compiled(self.SOURCE, *self.FLAGS, "-DWEFT_DYNAMIC_TLS")
         targets = " ".join(step.target for step in code.functions["one_span"])
         self.assertNotIn("GOTTPOFF", targets)
         self.assertIn("TLSGD", targets)
@@ -124,11 +138,15 @@ class K6_01_InPlugin(K6_01):
 
 class DisabledCode(unittest.TestCase):
     def test_compiled_out_macros_leave_not_one_instruction(self):
-        disabled = compiled("-DWEFT_DISABLED")
-        plain = compiled("-DNO_MACROS")
-        for name in INSTRUMENTED + ("all_kinds",):
-            self.assertTrue(plain.functions[name], name)
-            self.assertEqual(disabled.functions[name], plain.functions[name])
+        for source, names in (
+                (Spans.SOURCE, Spans.INSTRUMENTED + ("all_kinds",)),
+                (CallHotPath.SOURCE, CallHotPath.INSTRUMENTED)):
+            disabled = compiled(source, "-DWEFT_DISABLED")
+            plain = compiled(source, "-DNO_MACROS")
+            for name in names:
+                self.assertTrue(plain.functions[name], name)
+                self.assertEqual(disabled.functions[name],
+                                 plain.functions[name])
 
 
 class Clock(unittest.TestCase):

@@ -5,15 +5,19 @@
 #include "weft/profile/profiler.h"
 
 #include <gtest/gtest.h>
+#include <simdjson.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <latch>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "runtime/collection.h"
 #include "weft/profile/record_function.h"
@@ -72,8 +76,8 @@ TEST(Profiler, RecordsCallsAndTheirTree) {
   EXPECT_EQ(events.self_cpu_time_total_ns(), outer->duration_ns());
 }
 
-// Field check K5-01: what one table says, three tables say.
-TEST(K5_01, ATableAskedForThreeTimesIsTheSame) {
+// What one table says, three tables say.
+TEST(Profiler, ATableAskedForThreeTimesIsTheSame) {
   Profiler profiler;
   expect_ok(profiler.start());
   nested_calls();
@@ -259,7 +263,8 @@ TEST(Profiler, RunsBesideATraceAndBesideOthersAndDisturbsNone) {
   EXPECT_EQ(collected.heads(), 24u);
 }
 
-TEST(Profiler, ConfigIsWhatWasStarted) {
+// D-26.
+TEST(D26, ConfigIsWhatWasStarted) {
   Profiler profiler({.with_flops = true, .with_stack = true});
   EXPECT_TRUE(profiler.config().record_shapes) << "with_flops implies it";
   EXPECT_TRUE(profiler.config().with_flops);
@@ -297,10 +302,23 @@ TEST(Profiler, AMissingDeviceIsAWarningOneCanAskFor) {
   ASSERT_EQ(created->warnings().size(), 1u);
   EXPECT_NE(created->warnings()[0].find("npu"), std::string::npos);
   EXPECT_EQ(created->config().use_device, "");
-  // D-27: nobody asked for a device here.
+}
+
+TEST(D27, NobodyIsWarnedOfADeviceThatWasNotAskedFor) {
   EXPECT_TRUE(Profiler::create({})->warnings().empty());
   EXPECT_TRUE(
       Profiler::create({.use_device = "privateuseone"})->warnings().empty());
+}
+
+// D-15: what was handed out does not change when more is asked.
+TEST(D15, AveragesChangeNoEvent) {
+  const auto result = profiled({}, nested_calls);
+  const std::string before = result->events().table();
+  const KeyAverages averages = result->events().key_averages();
+  EXPECT_EQ(result->events().table(), before);
+  EXPECT_EQ(result->events().key_averages().table(), averages.table());
+  EXPECT_GE(averages.find("outer")->cpu_time_total_ns,
+            averages.find("inner")->cpu_time_total_ns);
 }
 
 // 5.8 item 5, and the rows of 2.27 on unfinished ranges.
@@ -330,6 +348,27 @@ TEST(EdgeCases, ARangeThatStartedBeforeTheSessionIsAbsentAndCounted) {
   EXPECT_TRUE(profiler.events()->empty());
   EXPECT_EQ(profiler.statistics()->started_before, 1u);
   always_on.stop();
+}
+
+// 2.27: a range that another thread ends is asynchronous.
+TEST(EdgeCases, ARangeAcrossThreadsIsAsynchronousAndDrawnAsAPair) {
+  Profiler profiler;
+  expect_ok(profiler.start());
+  RecordFunction call;
+  call.before("crosses");
+  std::thread other([&] { call.end(); });
+  other.join();
+  expect_ok(profiler.stop());
+  const EventList events = *profiler.events();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_TRUE(events[0].is_async);
+  EXPECT_TRUE(events[0].finished);
+  EXPECT_EQ(events[0].self_cpu_time_total_ns, 0);
+  std::ostringstream trace;
+  events.write_chrome_trace(trace);
+  EXPECT_NE(trace.str().find(R"("ph":"b")"), std::string::npos);
+  EXPECT_NE(trace.str().find(R"("ph":"e")"), std::string::npos);
+  EXPECT_EQ(trace.str().find(R"("ph":"X")"), std::string::npos);
 }
 
 TEST(Profiler, PausesLeaveOutWhatHappensInThem) {
@@ -375,6 +414,37 @@ TEST(Acceptance3, MemoryStaysUnderItsBoundAndDropsAreExact) {
   EXPECT_EQ(statistics.records_kept + statistics.records_dropped,
             kThreads * kRanges * 2);
   EXPECT_LE(statistics.events, kThreads * kRanges);
+}
+
+// Field check K5-01, for sessions: memory is bounded by what was configured,
+// whatever the number of threads.
+TEST(K5_01, AThousandThreadsInASessionStayUnderItsBounds) {
+  constexpr int kThreads = 1000;
+  constexpr std::size_t kBound = 4u << 20;
+  Profiler profiler({.coverage = ThreadCoverage::kAllThreads,
+                     .max_host_bytes = kBound});
+  expect_ok(profiler.start());
+  std::latch all_alive(kThreads);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&, i] {
+      {
+        WEFT_RECORD_FUNCTION("first");
+      }
+      all_alive.arrive_and_wait();
+      if (i >= 4) return;
+      for (int n = 0; n < 50'000; ++n) {
+        WEFT_RECORD_FUNCTION("busy");
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  expect_ok(profiler.stop());
+  const ProfilerStatistics statistics = *profiler.statistics();
+  EXPECT_LE(statistics.host_bytes, kBound);
+  EXPECT_GT(statistics.records_dropped, 0u);
+  EXPECT_EQ(statistics.records_kept + statistics.records_dropped,
+            2u * (kThreads + 4 * 50'000));
+  EXPECT_LE(status().ring_bytes_used, InitOptions().ring_bytes);
 }
 
 TEST(Profiler, StopSessionRecordsNothingBehindTheFirstLoss) {
@@ -443,6 +513,49 @@ TEST(D20, TwoExportsAreEqual) {
   const std::string first = exported(profiler, "d20_first.json");
   EXPECT_NE(first.find("\"outer\""), std::string::npos);
   EXPECT_EQ(exported(profiler, "d20_second.json"), first);
+}
+
+// 5.8 item 2: read back by another reader; with the names of D-06.
+TEST(Acceptance2, TheTraceSaysWhatTheListSays) {
+  const std::vector<std::string> names{
+      "a\"b", "C:\\x", "line\nfeed", "tab\there", "\x01", "\xc3\xa9"};
+  Profiler profiler({.coverage = ThreadCoverage::kAllThreads});
+  expect_ok(profiler.start());
+  {
+    WEFT_RECORD_FUNCTION("root");
+    for (const std::string& name : names) {
+      WEFT_RECORD_FUNCTION_DYN(name);
+    }
+    WEFT_RECORD_FUNCTION_DYN("lone \xff");
+  }
+  expect_ok(profiler.stop());
+  const simdjson::padded_string text(exported(profiler, "acceptance2.json"));
+  simdjson::dom::parser parser;
+  simdjson::dom::element trace;
+  ASSERT_EQ(parser.parse(text).get(trace), simdjson::SUCCESS);
+  std::multiset<std::string> found;
+  double root_begin = 0, root_end = 0;
+  std::vector<std::pair<double, double>> others;
+  for (const simdjson::dom::element event : trace["traceEvents"]) {
+    if (std::string_view(event["ph"]) != "X") continue;
+    const std::string name(std::string_view(event["name"]));
+    found.insert(name);
+    const double begin = event["ts"].get_double();
+    const double end = begin + event["dur"].get_double();
+    if (name == "root") {
+      root_begin = begin;
+      root_end = end;
+    } else {
+      others.emplace_back(begin, end);
+    }
+  }
+  EXPECT_EQ(found.size(), profiler.events()->size());
+  for (const std::string& name : names) EXPECT_EQ(found.count(name), 1u) << name;
+  EXPECT_EQ(found.count("lone \xef\xbf\xbd"), 1u);
+  for (const auto& [begin, end] : others) {
+    EXPECT_GE(begin, root_begin);
+    EXPECT_LE(end, root_end);
+  }
 }
 
 TEST(Profiler, MetadataBecomesMembersOfTheTrace) {

@@ -18,6 +18,7 @@
 #include "weft/profile/backend_event.h"
 #include "weft/profile/function_input.h"
 #include "weft/profile/memory_report.h"
+#include "weft/profile/memory_summary.h"
 #include "weft/profile/module_scope.h"
 #include "weft/profile/profiler.h"
 #include "weft/profile/record_function.h"
@@ -258,8 +259,9 @@ TEST(RecordFunctions, EndedOutOfOrderDoNotNest) {
   EXPECT_EQ(result->statistics().list.partial_overlaps, same_times ? 0u : 1u);
 }
 
-// TV-L1, recorded: forward on this thread, backward on another.
-TEST(SequenceNumbers, JoinForwardAndBackward) {
+// TV-L1, recorded: forward on this thread, backward on another. D-21: the number
+// is stored on both sides.
+TEST(D21, SequenceNumbersJoinForwardAndBackward) {
   SequenceNr add, sum;
   const auto result = profiled({.coverage = ThreadCoverage::kAllThreads}, [&] {
     add = next_sequence_nr();
@@ -382,6 +384,74 @@ TEST(D37, OutOfMemoryHasItsSizeAndFreesOutsideHaveRows) {
   EXPECT_EQ(find(*result, "[memory]")->memory.cpu_bytes, -512);
   EXPECT_EQ(find(*result, "[OutOfMemory]")->requested_bytes, 1 << 20);
   EXPECT_EQ(find(*result, "op")->memory.cpu_bytes, 0);
+}
+
+// Field check K8-06.
+TEST(K8_06, AllocatedAndFreedAreTwoColumnsAndEachByteHasARow) {
+  static char blocks[8];
+  std::int64_t in_use = 0;  // what the program's own counter says
+  const auto allocate = [&](int block, std::int64_t bytes) {
+    in_use += bytes;
+    report_alloc(&blocks[block], bytes, {}, {in_use, -1});
+  };
+  const auto release = [&](int block, std::int64_t bytes) {
+    in_use -= bytes;
+    report_free(&blocks[block], bytes, {}, {in_use, -1});
+  };
+  constexpr std::int64_t kBefore = 10 << 20;
+  allocate(0, kBefore);  // nobody listens
+  const std::int64_t at_start = in_use;
+  const auto result = profiled(
+      {.profile_memory = true, .coverage = ThreadCoverage::kAllThreads}, [&] {
+        {
+          WEFT_RECORD_FUNCTION("frees what was before");
+          release(0, kBefore);
+        }
+        {
+          WEFT_RECORD_FUNCTION("A");
+          allocate(1, 1000);
+        }
+        std::thread other([&] {
+          WEFT_RECORD_FUNCTION("B");
+          release(1, 1000);
+        });
+        other.join();
+        allocate(2, 300);
+        release(2, 300);
+        {
+          WEFT_RECORD_FUNCTION("reallocates");
+          allocate(3, 50);
+          release(3, 50);
+          allocate(3, 80);
+        }
+        WEFT_RECORD_FUNCTION("many small ones");
+        for (int i = 0; i < 2000; ++i) {
+          allocate(4, 16);
+          release(4, 16);
+        }
+      });
+  const MemorySummary summary =
+      summarize_memory(result->events(), result->memory_records());
+  const auto expect_row = [&](const std::string& name, std::int64_t allocated,
+                              std::int64_t freed) {
+    const MemoryRow* row = summary.find(name);
+    ASSERT_NE(row, nullptr) << name;
+    EXPECT_EQ(row->allocated_bytes, allocated) << name;
+    EXPECT_EQ(row->freed_bytes, freed) << name;
+  };
+  EXPECT_EQ(summary.find("frees what was before"), nullptr);
+  expect_row(kAllocatedBefore, 0, kBefore);
+  expect_row("A", 1000, 0);
+  expect_row("B", 0, 1000);
+  expect_row(kOutsideOfRanges, 300, 300);
+  expect_row("reallocates", 130, 50);
+  expect_row("many small ones", 32000, 32000);
+  std::int64_t net = 0;
+  for (const MemoryRow& row : summary.rows) net += row.net_bytes();
+  EXPECT_EQ(net, in_use - at_start) << "the rows are the counter's change";
+  EXPECT_EQ(summary.total.net_bytes(), net);
+  EXPECT_EQ(summary.peak_bytes, 1000);
+  EXPECT_NE(summary.table().find("many small ones"), std::string::npos);
 }
 
 TEST(MemoryReports, DoNotGoToWhoDidNotAsk) {
