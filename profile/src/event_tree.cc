@@ -55,6 +55,7 @@ std::uint64_t link_group(std::vector<FunctionEvent>& events,
   std::vector<std::size_t> open;
   for (const std::size_t i : group) {
     FunctionEvent& event = events[i];
+    event.overlaps = false;  // memory records may have linked them before
     while (!open.empty()) {
       FunctionEvent& parent = events[open.back()];
       const bool after = event.start_ns >= parent.end_ns;

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "weft/profile/input_writer.h"
 #include "weft/profile/profiler.h"
@@ -160,15 +161,18 @@ TEST_F(OnDemand, ByIterationsCollectsThoseSteps) {
       "ACTIVITIES_WARMUP_ITERATIONS = 1\n"
       "ACTIVITIES_LOG_FILE = " + file("steps.json"));
   ASSERT_TRUE(answer.ok()) << answer.error().message;
+  std::vector<OnDemandState> states;
   for (int i = 1; i <= 5; ++i) {
     profiler.step();
     WEFT_RECORD_FUNCTION_DYN("iteration " + std::to_string(i));
-    const OnDemandState state = profiler.status().state;
-    if (i == 1) EXPECT_EQ(state, OnDemandState::kPending);
-    if (i == 2) EXPECT_EQ(state, OnDemandState::kWarming);
-    if (i == 3 || i == 4) EXPECT_EQ(state, OnDemandState::kCollecting);
-    if (i == 5) EXPECT_NE(state, OnDemandState::kCollecting);
+    states.push_back(profiler.status().state);
   }
+  states.pop_back();  // it may be written by now
+  EXPECT_EQ(states, (std::vector<OnDemandState>{
+                        OnDemandState::kPending, OnDemandState::kWarming,
+                        OnDemandState::kCollecting,
+                        OnDemandState::kCollecting}));
+  EXPECT_NE(profiler.status().state, OnDemandState::kCollecting);
   // Written on a thread of its own: not on this one, which steps.
   while (profiler.status().state != OnDemandState::kWaiting)
     std::this_thread::yield();
@@ -224,7 +228,7 @@ TEST_F(OnDemand, RefusesWhatCannotBe) {
 TEST_F(OnDemand, D33_TheProgramDecidesWhereAndHowLong) {
   OnDemandOptions bounded = options();
   bounded.max_duration = milliseconds(100);
-  for (const std::string evil :
+  for (const std::string& evil :
        {std::string("/etc/passwd.json"), folder_ + "/../out.json",
         std::string("relative.json"), folder_ + "_beside/x.json"}) {
     OnDemandProfiler profiler(bounded);

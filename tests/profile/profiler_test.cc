@@ -537,11 +537,11 @@ TEST(Acceptance2, TheTraceSaysWhatTheListSays) {
   double root_begin = 0, root_end = 0;
   std::vector<std::pair<double, double>> others;
   for (const simdjson::dom::element event : trace["traceEvents"]) {
-    if (std::string_view(event["ph"]) != "X") continue;
-    const std::string name(std::string_view(event["name"]));
+    if (event["ph"].get_string().value() != "X") continue;
+    const std::string name{event["name"].get_string().value()};
     found.insert(name);
-    const double begin = event["ts"].get_double();
-    const double end = begin + event["dur"].get_double();
+    const double begin = event["ts"].get_double().value();
+    const double end = begin + event["dur"].get_double().value();
     if (name == "root") {
       root_begin = begin;
       root_end = end;
