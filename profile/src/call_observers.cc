@@ -2,6 +2,7 @@
 #include "call_observers.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "weft/site.h"
 
@@ -43,9 +44,12 @@ ThreadObservers* thread_observers() noexcept {
   return &holder.observers;
 }
 
-CallObserver::CallObserver() { internal::observe_calls(true); }
+CallObserver::CallObserver() : process_(getpid()) {
+  internal::observe_calls(true);
+}
 void CallObserver::release() {
-  if (!released_.exchange(true, std::memory_order_relaxed))
+  if (!released_.exchange(true, std::memory_order_relaxed) &&
+      process_ == getpid())
     internal::observe_calls(false);
 }
 

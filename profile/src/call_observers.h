@@ -58,6 +58,7 @@ class CallObserver {
   void release();  // once, from any thread
 
  private:
+  const pid_t process_;  // a forked child's copy releases nothing
   std::atomic<bool> released_{false};
 };
 

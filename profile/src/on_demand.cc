@@ -118,6 +118,7 @@ struct OnDemandProfiler::State {
   void reset();
 
   const OnDemandOptions options;
+  const pid_t process = getpid();
   mutable std::mutex mutex;
   OnDemandStatus status;
   OnDemandConfig config;
@@ -182,7 +183,9 @@ void OnDemandProfiler::State::want(const ProfilerOptions& wanted) {
 
 void OnDemandProfiler::State::want_nothing() {
   observer.reset();
-  profile::remove_process_wants(std::exchange(wants, {}));
+  // A forked child's copy wants nothing of its own.
+  if (process == getpid())
+    profile::remove_process_wants(std::exchange(wants, {}));
 }
 
 Result<void> OnDemandProfiler::State::warm() {

@@ -272,7 +272,10 @@ Result<std::shared_ptr<const ProfilerResult>> ProfilerSession::result() {
   if (options_.experimental.trace_only)
     return Error{ErrorCode::kUnsupported,
                  "the session was told to make no events (trace_only)"};
-  if (result_ == nullptr) result_ = make_result();
+  if (result_ == nullptr) {
+    result_ = make_result();
+    intervals_.clear();  // the records have become rows
+  }
   return result_;
 }
 

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <coroutine>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -609,6 +611,46 @@ TEST(Coverage, StateIsInheritedWhereTheGuardIs) {
   const auto alone =
       profiled({.coverage = ThreadCoverage::kThisThread}, body);
   EXPECT_TRUE(alone->events().empty());
+}
+
+struct Detached {
+  struct promise_type {
+    Detached get_return_object() { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+};
+
+struct ResumeOnAnotherThread {
+  std::thread& thread;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> suspended) {
+    thread = std::thread([suspended] { suspended.resume(); });
+  }
+  void await_resume() const noexcept {}
+};
+
+Detached two_halves(std::thread& thread) {
+  {
+    WEFT_RECORD_FUNCTION("first half");
+  }
+  const ThreadLocalStateSnapshot state;
+  co_await ResumeOnAnotherThread{thread};
+  const ThreadLocalStateGuard inherited(state);
+  WEFT_RECORD_FUNCTION("second half");
+}
+
+TEST(Coverage, ACoroutineTakesItsStateAlong) {
+  const auto result = profiled({}, [] {
+    std::thread thread;
+    two_halves(thread);
+    thread.join();
+  });
+  ASSERT_EQ(result->events().size(), 2u);
+  EXPECT_NE(find(*result, "first half")->thread,
+            find(*result, "second half")->thread);
 }
 
 TEST(Coverage, AnotherStateTakesAThreadOutForAWhile) {

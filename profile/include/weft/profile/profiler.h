@@ -22,6 +22,7 @@
 //                    paused
 //
 // One thread at a time may use a Profiler, but it need not be the same thread.
+// One that was moved from may only be assigned to or destroyed.
 
 #include <cstdint>
 #include <memory>
