@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "floor.h"
+#include "quantiles.h"
 #include "weft/internal/tick_counter.h"
 #include "weft/profile/profiler.h"
 #include "weft/profile/record_callback.h"
