@@ -90,11 +90,12 @@ struct InheritedState {
 // scope, drawn so that every call has the same chance.
 class CallbackSampler {
  public:
+  CallbackSampler() noexcept;
   bool draw(CallbackHandle callback, RecordScope scope, double probability);
   void seed(std::uint64_t seed);
 
  private:
-  std::minstd_rand random_{std::random_device{}()};
+  std::minstd_rand random_;
   std::unordered_map<std::uint64_t, std::int64_t> tries_left_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "call_observers.h"
 #include "callback_access.h"
+#include "weft/clock.h"
 
 namespace weft {
 namespace profile {
@@ -114,6 +115,12 @@ const CallbackList* global_callbacks(ThreadObservers& thread) {
     thread.global_generation = all.generation.load(std::memory_order_relaxed);
   }
   return thread.global_callbacks.get();
+}
+
+// Threads and runs differ; nothing here can fail, as a random device might.
+CallbackSampler::CallbackSampler() noexcept {
+  random_.seed(static_cast<std::minstd_rand::result_type>(
+      now_ticks() ^ reinterpret_cast<std::uintptr_t>(this) >> 4));
 }
 
 bool CallbackSampler::draw(CallbackHandle callback, RecordScope scope,

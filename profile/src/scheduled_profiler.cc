@@ -44,6 +44,8 @@ struct ScheduledProfiler::Run {
   bool warming = false;                 // records are to be thrown away
   ScheduledRun account;
   std::shared_ptr<const ProfilerResult> last;
+  StepTracker* tracker = nullptr;
+  std::string requester;
 };
 
 Result<Profiler*> ScheduledProfiler::Run::make_profiler() {
@@ -85,6 +87,7 @@ Result<void> ScheduledProfiler::Run::apply(const StepEffect& effect) {
       range.reset();
       return {};
     case StepEffect::Kind::kSignal:
+      if (tracker != nullptr) tracker->increment(requester);
       return {};
     case StepEffect::Kind::kWarn:
       account.advice =
@@ -140,6 +143,14 @@ ScheduledProfiler::ScheduledProfiler(ProfilerOptions options,
 
 ScheduledProfiler::~ScheduledProfiler() {
   if (run_->running) (void)stop();
+  if (run_->tracker != nullptr) run_->tracker->erase(run_->requester);
+}
+
+void ScheduledProfiler::count_steps_in(StepTracker& tracker,
+                                       std::string requester) {
+  tracker.init(requester);
+  run_->tracker = &tracker;
+  run_->requester = std::move(requester);
 }
 
 Result<void> ScheduledProfiler::start() {

@@ -155,6 +155,7 @@ SiteInfo SiteTable::describe(const SiteData& site, const Argument* arguments,
   info.file = strings_->intern(site.file);
   info.line = site.line;
   if (site.role == internal::SiteRole::kCall) {
+    static_assert(kCallArguments <= kMaxArguments);
     for (const CallArgumentKey& argument : kCallArgumentKeys)
       info.arguments[info.argument_count++] = {strings_->intern(argument.key),
                                                argument.type};

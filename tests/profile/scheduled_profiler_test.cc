@@ -131,6 +131,23 @@ TEST(D28, ARunWithoutAWindowSaysWhy) {
   EXPECT_EQ(profiler.last_result(), nullptr);
 }
 
+// 2.22.3: known to the tracker from its making to its end.
+TEST(ScheduledProfiler, CountsItsStepsInATracker) {
+  StepTracker tracker;
+  tracker.increment("other");
+  tracker.increment("other");
+  ASSERT_EQ(tracker.current(), 1);
+  {
+    ScheduledProfiler profiler({}, schedule({.wait = 9}));
+    profiler.count_steps_in(tracker);
+    ASSERT_TRUE(profiler.start().ok());
+    ASSERT_TRUE(profiler.step().ok());
+    EXPECT_EQ(tracker.current(), 2) << "who joins late is level";
+    ASSERT_TRUE(profiler.stop().ok());
+  }
+  EXPECT_FALSE(tracker.erase("ProfilerStep"));
+}
+
 TEST(ScheduledProfiler, IsStoppedByTheEndOfItsBlock) {
   int windows = 0;
   {

@@ -27,7 +27,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <cstdio>
 #include <string_view>
 #include <type_traits>
 
@@ -143,15 +143,26 @@ CallSpan dynamic_call(std::uint8_t state, SiteData& site, std::string_view name,
   return CallSpan(state, site, details, describe);
 }
 
-// The text that a user gives to a range.
+// The text that a user gives to a range; of a number in the buffer.
+using NumberText = char[32];
 inline std::string_view args_text(std::string_view args,
-                                  std::string&) noexcept {
+                                  NumberText&) noexcept {
   return args;
 }
 template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
-std::string_view args_text(T value, std::string& text) {
-  text = std::to_string(value);  // short enough to need no memory
-  return text;
+std::string_view args_text(T value, NumberText& text) noexcept {
+  int size = 0;
+  if constexpr (std::is_floating_point_v<T>) {
+    size = std::snprintf(text, sizeof text, "%.17g",
+                         static_cast<double>(value));
+  } else if constexpr (std::is_signed_v<T>) {
+    size = std::snprintf(text, sizeof text, "%lld",
+                         static_cast<long long>(value));
+  } else {
+    size = std::snprintf(text, sizeof text, "%llu",
+                         static_cast<unsigned long long>(value));
+  }
+  return {text, size < 0 ? 0 : static_cast<std::size_t>(size)};
 }
 
 template <std::size_t kName>
@@ -162,10 +173,10 @@ WEFT_ALWAYS_INLINE CallSpan user_scope(std::uint8_t state, SiteData& site,
 template <std::size_t kName, class Args>
 CallSpan user_scope(std::uint8_t state, SiteData& site, const char (&)[kName],
                     const Args& args) noexcept {
-  std::string text;
+  NumberText number;
   CallDetails details;
   details.scope = RecordScope::kUserScope;
-  details.args = args_text(args, text);
+  details.args = args_text(args, number);
   details.has_args = true;
   return CallSpan(state, site, details, NoInputs());
 }

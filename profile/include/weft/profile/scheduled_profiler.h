@@ -27,6 +27,7 @@
 #include "weft/profile/profiler.h"
 #include "weft/profile/profiler_options.h"
 #include "weft/profile/schedule.h"
+#include "weft/profile/step_tracker.h"
 #include "weft/result.h"
 
 namespace weft {
@@ -60,6 +61,11 @@ class WEFT_API ScheduledProfiler {
   ScheduledProfiler(const ScheduledProfiler&) = delete;
   ScheduledProfiler& operator=(const ScheduledProfiler&) = delete;
   ~ScheduledProfiler();  // stops
+
+  // Counts each step there as one of `requester`, which is known there until
+  // this is destroyed. `tracker` must outlive it. Before start().
+  void count_steps_in(StepTracker& tracker,
+                      std::string requester = "ProfilerStep");
 
   // Errors: as of Profiler::start(); kBusy when it runs. Cold.
   Result<void> start();
