@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "runtime/collection.h"
+#include "runtime/scale.h"
 #include "weft/profile/record_function.h"
 #include "weft/weft.h"
 
@@ -396,13 +397,8 @@ TEST(Profiler, PausesLeaveOutWhatHappensInThem) {
 }
 
 // Fewer under a sanitizer, into less memory: it must overflow all the same.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kManyRanges = 50'000;
-constexpr std::size_t kFewBytes = 4u << 20;
-#else
-constexpr std::uint64_t kManyRanges = 1'000'000;
-constexpr std::size_t kFewBytes = 16u << 20;
-#endif
+constexpr std::uint64_t kManyRanges = test::scaled(1'000'000);
+constexpr std::size_t kFewBytes = (16u << 20) / (test::kSlowdown > 1 ? 4 : 1);
 
 // 5.8 item 3.
 TEST(Acceptance3, MemoryStaysUnderItsBoundAndDropsAreExact) {
