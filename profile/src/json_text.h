@@ -8,6 +8,10 @@
 
 namespace weft::profile {
 
+// Bytes of the valid UTF-8 sequence that begins `text`, which is not empty; 0
+// if there is none.
+std::size_t utf8_length(std::string_view text);
+
 // `text` as a JSON string with its quotes. Valid UTF-8 passes; each byte that
 // is not becomes U+FFFD.
 std::string json_string(std::string_view text);
