@@ -20,6 +20,7 @@ struct ChromeEvent {
   std::string_view id;  // of async events and flows; also "id2"
   std::string_view scope;
   std::string_view instant_scope;
+  bool has_name = false;
   bool has_category = false;
   bool id_is_local = false;  // counts within its process only
   std::optional<std::int64_t> start_ns;

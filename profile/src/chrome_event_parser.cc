@@ -170,7 +170,10 @@ simdjson::error_code read_member(std::string_view key, json::value& value,
       if (key == "id2") return read_scoped_id(value, event);
       break;
     case 4:
-      if (key == "name") return read_text(value, event.name);
+      if (key == "name") {
+        event.has_name = true;
+        return read_text(value, event.name);
+      }
       if (key == "args") return read_arguments(value, event);
       break;
     case 5:
@@ -247,8 +250,12 @@ ChromeEventParser::Batch ChromeEventParser::parse_list(const char* bytes,
   return batch;
 }
 
-bool ChromeEventParser::parse(const std::string& text, ChromeEventSink& sink) {
-  return state_->parse(text, sink) || state_->parse(repaired_json(text), sink);
+ChromeEventParser::Parsed ChromeEventParser::parse(const std::string& text,
+                                                   ChromeEventSink& sink) {
+  if (state_->parse(text, sink)) return Parsed::kSound;
+  const RepairedJson repaired = repaired_json(text);
+  if (!state_->parse(repaired.text, sink)) return Parsed::kNot;
+  return repaired.left_out_commas ? Parsed::kWithoutCommas : Parsed::kSound;
 }
 
 std::optional<std::int64_t> whole_number(std::string_view text) noexcept {

@@ -35,9 +35,14 @@ class ChromeEventParser {
   };
   Batch parse_list(const char* json, std::size_t size, ChromeEventSink& sink);
 
-  // One event. False if `text` is not a JSON object. Small sins, such as bytes
-  // that JSON does not allow in strings, are repaired.
-  bool parse(const std::string& text, ChromeEventSink& sink);
+  // One event. Small sins, such as bytes that JSON does not allow in strings,
+  // are repaired.
+  enum class Parsed {
+    kNot,            // `text` is no JSON object
+    kSound,
+    kWithoutCommas,  // that stood before closing brackets
+  };
+  Parsed parse(const std::string& text, ChromeEventSink& sink);
 
  private:
   struct State;

@@ -81,7 +81,11 @@ class Source {
       ++report_.entries;
       if (*read == Next::kOther) {
         ++report_.others;
-      } else if (!parser_.parse(splitter_.text(), sink_)) {
+        continue;
+      }
+      const auto parsed = parser_.parse(splitter_.text(), sink_);
+      repaired_ = repaired_ || parsed == ChromeEventParser::Parsed::kWithoutCommas;
+      if (parsed == ChromeEventParser::Parsed::kNot) {
         --report_.entries;
         report_.state = ChromeListState::kBroken;
         report_.broken_offset = splitter_.offset();
@@ -121,8 +125,9 @@ class Source {
   }
 
   Result<void> finish(Next how) {
-    report_.state = splitter_.odd_commas() ? ChromeListState::kRepaired
-                                           : ChromeListState::kSound;
+    report_.state = splitter_.odd_commas() || repaired_
+                        ? ChromeListState::kRepaired
+                        : ChromeListState::kSound;
     if (how == Next::kEnd) {
       splitter_.read_rest();
       return {};
@@ -147,6 +152,7 @@ class Source {
   ChromeEventParser parser_;
   ChromeSourceReport report_;
   std::uint64_t single_until_ = 0;  // event by event up to here
+  bool repaired_ = false;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ std::string joined_key(std::initializer_list<std::string_view> parts) {
 
 void ChromePairs::add(std::string key, const ChromeEvent& event, bool begins) {
   halves_[std::move(key)].push_back(
-      {*event.start_ns, begins, names_.number_of(event.name)});
+      {*event.start_ns, begins, event.has_name, names_.number_of(event.name)});
 }
 
 ChromePairFacts ChromePairs::facts() {
@@ -39,7 +39,7 @@ ChromePairFacts ChromePairs::facts() {
         const Half& begin = *open.back();
         open.pop_back();
         ++facts.pairs;
-        if (begin.name != half.name) ++facts.names_differ;
+        if (begin.name != half.name && half.named) ++facts.names_differ;
         std::int64_t length = half.at_ns;
         subtract_wrapping(length, begin.at_ns);
         add_wrapping(facts.total_ns, length);

@@ -25,6 +25,7 @@ class ChromePairs {
   struct Half {
     std::int64_t at_ns;
     bool begins;
+    bool named;
     std::uint32_t name;
   };
   NameTable names_;

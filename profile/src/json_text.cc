@@ -96,8 +96,9 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
-std::string repaired_json(std::string_view json) {
-  std::string out;
+RepairedJson repaired_json(std::string_view json) {
+  RepairedJson repaired;
+  std::string& out = repaired.text;
   bool in_string = false;
   while (!json.empty()) {
     std::size_t length = 1;
@@ -108,7 +109,7 @@ std::string repaired_json(std::string_view json) {
     } else if (in_string && byte_at(json, 0) < 0x20) {
       out += fmt::format("\\u{:04x}", byte_at(json, 0));
     } else if (!in_string && json.front() == ',' && closes_next(json)) {
-      // Leave it out.
+      repaired.left_out_commas = true;
     } else if (const std::size_t valid = utf8_length(json); valid == 0) {
       out += kReplacement;
     } else {
@@ -118,7 +119,7 @@ std::string repaired_json(std::string_view json) {
     }
     json.remove_prefix(length);
   }
-  return out;
+  return repaired;
 }
 
 std::string json_microseconds(std::int64_t ns) {

@@ -19,7 +19,11 @@ std::string json_string(std::string_view text);
 // JSON text without what tools write that JSON does not allow: bytes and
 // escapes in strings are escaped or replaced by U+FFFD, commas before a closing
 // bracket are left out.
-std::string repaired_json(std::string_view json);
+struct RepairedJson {
+  std::string text;
+  bool left_out_commas = false;
+};
+RepairedJson repaired_json(std::string_view json);
 
 // Microseconds as a JSON number, exact, without needless zeros: 1500 ns is
 // "1.5".

@@ -197,8 +197,9 @@ void PytorchCounts::add_host(const ChromeEvent& event, std::int64_t end_ns) {
   } else if (event.category == "python_function") {
     ++facts_.python_functions;
   } else {
-    operator_ids_.emplace(event.external_id);
+    thread.operators.emplace_back(*event.start_ns, end_ns);
     if (is_step(event)) return;
+    operator_ids_.emplace(event.external_id);
     ++facts_.operators;
     add_to(operator_counts_, names_.number_of(event.name), 1);
   }
@@ -239,8 +240,8 @@ void PytorchCounts::find_main_thread() {
   facts_.main_thread = {main->first.first, main->first.second,
                         main->second.events, overlaps.max_depth,
                         overlaps.partial};
-  facts_.main_max_depth_without_calls =
-      overlaps_of(main->second.ranges).max_depth;
+  facts_.main_operator_depth =
+      overlaps_of(std::move(main->second.operators)).max_depth;
 }
 
 PytorchFacts PytorchCounts::facts(

@@ -30,6 +30,7 @@ class PytorchCounts {
   struct Thread {
     std::uint64_t events = 0;  // operators and ranges
     std::vector<Interval> ranges;
+    std::vector<Interval> operators;  // of the ranges
     std::vector<Interval> calls;
   };
   struct Step {

@@ -117,7 +117,8 @@ SqliteTables::SqliteTables(Database database, std::uint64_t max_rows,
   if (database_ == nullptr) return;
   const Statement tables = prepare(
       "SELECT name FROM sqlite_master WHERE type = 'table' "
-      "AND sql NOT LIKE 'CREATE VIRTUAL%'");
+      "AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite!_%' "
+      "ESCAPE '!'");
   int status = SQLITE_ERROR;
   while (tables && (status = sqlite3_step(tables.get())) == SQLITE_ROW) {
     names_.emplace(column_bytes(tables.get(), 0));

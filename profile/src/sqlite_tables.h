@@ -61,7 +61,7 @@ class SqliteTables {
   // A file of no bytes: a database without tables.
   bool is_empty_file() const noexcept { return database_ == nullptr; }
 
-  // Names of the real tables, sorted.
+  // Names of the real tables, sorted; without SQLite's own.
   const std::set<std::string>& names() const noexcept { return names_; }
   bool has(const std::string& table) const { return names_.count(table) != 0; }
 

@@ -87,9 +87,9 @@ struct PytorchFacts {
   std::vector<NameCount> top_operators;   // by count
   std::vector<NameCount> top_kernels_ns;  // by time
   // The thread with most operators and ranges. `events` counts those; depth
-  // and overlaps are of the calls as well.
+  // and overlaps are of the calls as well, main_operator_depth of operators.
   std::optional<ChromeThreadFacts> main_thread;
-  std::uint64_t main_max_depth_without_calls = 0;
+  std::uint64_t main_operator_depth = 0;
   struct Step {
     std::string category;
     std::string name;
