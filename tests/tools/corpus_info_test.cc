@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 #include <simdjson.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+
+#include "tools/command_run.h"
 
 namespace weft::tools {
 namespace {
@@ -19,25 +19,6 @@ using Json = simdjson::dom::element;
 std::filesystem::path data_folder() {
   const char* set = std::getenv("WEFT_TEST_DATA");
   return set != nullptr ? set : WEFT_TEST_DATA;
-}
-
-struct Outcome {
-  int code = -1;
-  std::string out;
-};
-
-Outcome info(const std::filesystem::path& file) {
-  const std::string line = std::string(WEFT_COMMAND) + " info '" +
-                           file.string() + "' --format json 2>/dev/null";
-  Outcome outcome;
-  FILE* const pipe = popen(line.c_str(), "r");
-  if (pipe == nullptr) return outcome;
-  char buffer[4096];
-  for (std::size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;)
-    outcome.out.append(buffer, n);
-  const int status = pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
 }
 
 // Of the collection itself, not of what a file holds.
@@ -99,7 +80,9 @@ TEST(CorpusInfo, EveryFileIsReportedAsItsFiguresSay) {
   std::size_t compared = 0;
   for (auto [name, expected] : simdjson::dom::object(file["files"])) {
     SCOPED_TRACE(std::string(name));
-    const Outcome outcome = info(data_folder() / std::string(name));
+    const Outcome outcome = run(
+        "info '" + (data_folder() / std::string(name)).string() +
+        "' --format json");
     const std::string_view form = expected["form"];
     if (form == "text" || form == "lines of Python dict literals") {
       // No trace: refused.
