@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "chrome_kinds.h"
 #include "event_tree.h"
 #include "memory_attribution.h"
 
@@ -18,28 +19,6 @@ namespace {
 bool is_any_of(std::string_view text,
                std::initializer_list<std::string_view> names) {
   return std::find(names.begin(), names.end(), text) != names.end();
-}
-
-bool ends_with(std::string_view text, std::string_view suffix) {
-  return text.size() >= suffix.size() &&
-         text.substr(text.size() - suffix.size()) == suffix;
-}
-
-// A range or a wait drawn on a device row: not work of its own.
-bool is_device_annotation(const ChromeEvent& event) {
-  return is_any_of(event.category,
-                   {"gpu_user_annotation", "cuda_sync", "cuda_profiler_range"});
-}
-
-bool is_device_work(const ChromeEvent& event) {
-  return is_any_of(event.category, {"kernel", "Kernel", "gpu_memcpy", "Memcpy",
-                                    "gpu_memset", "Memset"}) ||
-         event.pid == "CUDA functions";
-}
-
-bool is_call(const ChromeEvent& event) {
-  return event.category == "Runtime" || ends_with(event.category, "_runtime") ||
-         ends_with(event.category, "_driver");
 }
 
 // Parts that may hold anything, kept apart.
@@ -87,15 +66,6 @@ std::vector<std::string> frames_of(std::string_view stack) {
     stack.remove_prefix(std::min(end + 1, stack.size()));
   }
   return frames;
-}
-
-std::optional<std::int64_t> end_of(const ChromeEvent& event) {
-  std::int64_t end_ns = 0;
-  if (!event.start_ns || !event.duration_ns ||
-      __builtin_add_overflow(*event.start_ns, *event.duration_ns, &end_ns)) {
-    return std::nullopt;
-  }
-  return end_ns;
 }
 
 }  // namespace
@@ -173,12 +143,14 @@ void ChromeRows::add_complete(const ChromeEvent& event) {
   }
   ++statistics_.complete_events;
   add_wrapping(statistics_.total_complete_time_ns, *event.duration_ns);
-  if (event.category == "Trace") {
+  const ChromeKind kind = kind_of(event);
+  if (kind == ChromeKind::kProfiler) {
     ++profiler_spans_;
-  } else if (is_device_work(event) || is_device_annotation(event)) {
+  } else if (kind == ChromeKind::kDeviceWork ||
+             kind == ChromeKind::kDeviceAnnotation) {
     add_device_row(event, *end_ns);
   } else {
-    const bool call = is_call(event);
+    const bool call = kind == ChromeKind::kCall;
     FunctionEvent& row = add_row(row_of(event), *end_ns);
     row.stack = frames_of(event.call_stack);
     row.input_shapes = shapes_of(event.input_dims);
@@ -194,8 +166,7 @@ void ChromeRows::add_complete(const ChromeEvent& event) {
 FunctionEvent ChromeRows::row_of(const ChromeEvent& event) {
   FunctionEvent row;
   row.trace_name = event.name;
-  row.name = event.name.substr(0, 13) == "ProfilerStep#" ? "ProfilerStep*"
-                                                         : event.name;
+  row.name = row_name(event.name);
   row.thread = thread_of(event);
   row.start_ns = *event.start_ns;
   row.sequence_nr = whole_number(event.sequence_nr).value_or(-1);
@@ -215,12 +186,9 @@ FunctionEvent& ChromeRows::add_row(FunctionEvent row, std::int64_t end_ns) {
 void ChromeRows::add_device_row(const ChromeEvent& event, std::int64_t end_ns) {
   FunctionEvent& row = add_row(row_of(event), end_ns);
   row.device = DeviceType::kCuda;
-  constexpr std::int64_t kMostDevices = 1 << 16;
-  const std::int64_t device = whole_number(event.device).value_or(0);
-  row.device_index =
-      device >= 0 && device < kMostDevices ? static_cast<int>(device) : 0;
+  row.device_index = device_index_of(event);
   row.stream = whole_number(event.stream).value_or(0);
-  row.is_user_annotation = is_device_annotation(event);
+  row.is_user_annotation = kind_of(event) == ChromeKind::kDeviceAnnotation;
   correlation_.back() = event.correlation;
   external_id_.back() = event.external_id;
 }

@@ -12,6 +12,7 @@
 #include "trace_kind.h"
 #include "trace_rows.h"
 #include "weft/profile/chrome_import.h"
+#include "weft/profile/chrome_summary.h"
 #include "weft/profile/nsys.h"
 #include "weft/profile/nvprof.h"
 
@@ -77,6 +78,24 @@ std::optional<EventList> import_trace(const std::string& path) {
     case TraceKind::kWeft: break;
   }
   return weft_rows(path);
+}
+
+std::optional<KeyAverages> key_averages_of(const std::string& path,
+                                           const KeyOptions& options) {
+  const bool by_name =
+      !options.group_by_input_shape && options.group_by_stack_n == 0;
+  if (by_name && trace_kind(path) == TraceKind::kChromeJson) {
+    auto summary = summarize_chrome_trace(path);
+    if (!summary) {
+      refuse(path, summary.error());
+      return std::nullopt;
+    }
+    note(path, summary->skipped);
+    return std::move(summary->averages);
+  }
+  const auto events = import_trace(path);
+  if (!events) return std::nullopt;
+  return events->key_averages(options);
 }
 
 }  // namespace weft::tools

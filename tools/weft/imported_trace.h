@@ -14,6 +14,10 @@ namespace weft::tools {
 // why.
 std::optional<EventList> import_trace(const std::string& path);
 
+// The averages over those rows; of Chrome JSON by name without keeping them.
+std::optional<KeyAverages> key_averages_of(const std::string& path,
+                                           const KeyOptions& options);
+
 }  // namespace weft::tools
 
 #endif  // WEFT_TOOLS_WEFT_IMPORTED_TRACE_H_

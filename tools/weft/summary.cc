@@ -155,10 +155,9 @@ ExitCode show_averages(const SummaryOptions& options) {
           options.group_by));
     averages.key = *key;
   }
-  const auto events = import_trace(options.file);
-  if (!events) return ExitCode::kUnusable;
-  const KeyAverages rows =
-      chosen_averages(events->key_averages(averages.key), averages);
+  const auto all = key_averages_of(options.file, averages.key);
+  if (!all) return ExitCode::kUnusable;
+  const KeyAverages rows = chosen_averages(*all, averages);
   switch (options.format) {
     case Format::kText:
     case Format::kTable: return print(averages_text(rows, averages));
