@@ -65,8 +65,10 @@ std::string chrome_facts_text(const std::string& path,
                work_text(facts.complete_events, facts.total_complete_ns));
   if (facts.first_ns)
     out += field("lasted", span_text(*facts.first_ns, *facts.last_ns));
-  out += field("threads", fmt::format("{} in {}", count_text(facts.threads),
-                                      plural(facts.pids, "process")));
+  out += field("threads", fmt::format("{} in {} {}", count_text(facts.threads),
+                                      count_text(facts.pids),
+                                      facts.pids == 1 ? "process"
+                                                      : "processes"));
   for (const auto& [name, count] : facts.top_names)
     out += field("", fmt::format("{} x {}", count, shortened(name, 70)));
   if (facts.pytorch) out += pytorch_text(*facts.pytorch);
