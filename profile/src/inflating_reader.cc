@@ -171,16 +171,15 @@ ZipEntry zip_entry(std::string_view begin) {
 
 std::unique_ptr<ByteSource> source_of(std::unique_ptr<File> file) {
   // Enough for the longest header of a ZIP.
-  std::string first(std::size_t{1} << 18, '\0');
+  constexpr std::size_t kMost = std::size_t{1} << 18;
+  const std::unique_ptr<char[]> first(new char[kMost]);
   std::size_t size = 0;
-  while (size < first.size()) {
-    const std::size_t count =
-        file->read(first.data() + size, first.size() - size);
+  while (size < kMost) {
+    const std::size_t count = file->read(first.get() + size, kMost - size);
     if (count == 0) break;
     size += count;
   }
-  first.resize(size);
-  const std::string_view begin = first;
+  const std::string_view begin(first.get(), size);
   if (begin.substr(0, 2) == kGzipMagic) {
     return std::make_unique<InflatingSource>(std::move(file), begin,
                                              InflatingSource::kGzip);
@@ -219,7 +218,7 @@ InflatingReader InflatingReader::of_bytes(std::string_view bytes) {
 
 InflatingReader::InflatingReader(std::unique_ptr<ByteSource> source)
     : source_(std::move(source)),
-      buffer_(kSlack + kWindowBytes + kPadding),
+      buffer_(new char[kSlack + kWindowBytes + kPadding]),
       next_(kSlack),
       filled_(kSlack),
       before_buffer_(0 - std::uint64_t{kSlack}) {}
@@ -227,14 +226,14 @@ InflatingReader::InflatingReader(std::unique_ptr<ByteSource> source)
 bool InflatingReader::fill() {
   if (ended_) return false;
   const std::size_t left = filled_ - next_;
-  std::memmove(buffer_.data() + kSlack, buffer_.data() + next_, left);
+  std::memmove(buffer_.get() + kSlack, buffer_.get() + next_, left);
   before_buffer_ += next_ - kSlack;
   next_ = kSlack;
   filled_ = kSlack + left;
   const std::size_t end = kSlack + kWindowBytes;
   while (filled_ < end && !ended_) {
     const std::size_t count =
-        source_->read(buffer_.data() + filled_, end - filled_);
+        source_->read(buffer_.get() + filled_, end - filled_);
     ended_ = count == 0;
     filled_ += count;
   }
@@ -244,7 +243,7 @@ bool InflatingReader::fill() {
 InflatingReader::Window InflatingReader::window() {
   // Moving a large rest about for a few bytes more does not pay.
   if (filled_ - next_ < kWindowBytes / 8) fill();
-  return {buffer_.data() + next_, filled_ - next_};
+  return {buffer_.get() + next_, filled_ - next_};
 }
 
 }  // namespace weft::profile

@@ -16,7 +16,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "weft/result.h"
 
@@ -72,7 +71,7 @@ class InflatingReader {
   bool fill();
 
   std::unique_ptr<ByteSource> source_;
-  std::vector<char> buffer_;
+  std::unique_ptr<char[]> buffer_;
   std::size_t next_;
   std::size_t filled_;
   // What offset() adds. Wraps below zero at first, because of the slack.
