@@ -29,11 +29,22 @@ fi
 cmake -S "$root" --preset asan -B "$build" -DCMAKE_CXX_COMPILER=clang++ \
   -DWEFT_BUILD_FUZZ=ON -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link \
   "${launcher[@]}"
-cmake --build "$build" --target trace_corpus trace_reader_fuzz -j "$(nproc)"
+cmake --build "$build" -j "$(nproc)" --target fuzz_corpus \
+  trace_reader_fuzz chrome_import_fuzz database_import_fuzz
 
-corpus=$(mktemp -d)
-trap 'rm -rf "$corpus"' EXIT
-"$build/tests/fuzz/trace_corpus" "$corpus"
+corpora=$(mktemp -d)
+trap 'rm -rf "$corpora"' EXIT
+
+# Fuzzes one reader, from the seeds of one kind of file.
+fuzz() {
+  local reader=$1 kind=$2
+  mkdir "$corpora/$kind"
+  tests/fuzz/fuzz_corpus "$kind" "$corpora/$kind"
+  "tests/fuzz/${reader}_fuzz" -max_total_time="$seconds" -rss_limit_mb=2048 \
+    -timeout=20 -print_final_stats=1 "$corpora/$kind"
+}
+
 cd "$build"
-tests/fuzz/trace_reader_fuzz -max_total_time="$seconds" -rss_limit_mb=2048 \
-  -print_final_stats=1 "$corpus"
+fuzz trace_reader weft
+fuzz chrome_import chrome
+fuzz database_import database

@@ -18,6 +18,7 @@ build_packages=(
   libfmt-dev             # tables and numbers
   libsimdjson-dev        # reading JSON
   libcli11-dev           # the weft command's options
+  libssl-dev             # digests of files
   libzstd-dev zlib1g-dev # compressed outputs
   libsqlite3-dev         # nvprof import, examples/service
   libcpp-httplib-dev     # examples/service

@@ -26,6 +26,7 @@
 #include "floor.h"
 #include "held_drainer.h"
 #include "quantiles.h"
+#include "reading.h"
 #include "service_cpu.h"
 #include "weft/export/chrome_json.h"
 #include "weft/export/trace_reader.h"
@@ -429,6 +430,60 @@ void report_export(const Options& options) {
   std::filesystem::remove(json);
 }
 
+[[noreturn]] void fail(const std::string& what) {
+  std::fprintf(stderr, "%s\n", what.c_str());
+  std::exit(1);
+}
+
+// Chrome JSON of other tools, against a parser that only parses.
+void report_reading_json(const Options& options) {
+  const std::string path = path_in(options, "weft_report_read.json");
+  const std::uint64_t wanted = options.quick ? 40'000'000 : 200'000'000;
+  const std::uint64_t events = write_chrome_trace(path, wanted);
+  const auto bytes = static_cast<double>(std::filesystem::file_size(path));
+  std::vector<double> parse, read;
+  SummaryUse use;
+  for (int i = 0; i < 3; ++i) {
+    parse.push_back(parse_seconds(path));
+    use = summarize(path);
+    if (!use.ok || parse.back() <= 0) fail(path + " cannot be read");
+    read.push_back(use.cpu_seconds);
+  }
+  std::filesystem::remove(path);
+  const double best = *std::min_element(read.begin(), read.end());
+  char note[128];
+  std::snprintf(note, sizeof note, "%.0f MB, %.2f M events in %.2f s CPU",
+                bytes / 1e6, static_cast<double>(events) / 1e6, best);
+  report("summary of Chrome JSON / simdjson's parse",
+         best / *std::min_element(parse.begin(), parse.end()), 1.5, note);
+  report("summary of Chrome JSON, peak memory / file",
+         static_cast<double>(use.peak_bytes) / bytes, 2,
+         options.quick ? "a smaller file than the budget is meant for" : "");
+}
+
+void report_reading_weft(const Options& options) {
+  const std::string path = path_in(options, "weft_report_read.weft");
+  const std::uint64_t wanted = options.quick ? 1'000'000 : 10'000'000;
+  if (!init(path).ok() || !thread_init().ok()) std::exit(1);
+  // Bursts that the drainer keeps up with: nothing is dropped.
+  for (std::uint64_t made = 0; made < wanted; made += 10 * kBurst) {
+    record_workload(10 * kBurst);
+    std::this_thread::sleep_for(kPause);
+  }
+  (void)shutdown();
+  const auto reader = exporters::TraceReader::open(path);
+  if (!reader.ok()) fail(reader.error().message);
+  const auto spans = static_cast<double>(reader->info().records) / 2;
+  const SummaryUse use = summarize(path);
+  if (!use.ok) fail(path + " cannot be read");
+  std::filesystem::remove(path);
+  char note[128];
+  std::snprintf(note, sizeof note, "%.2f M spans in %.2f s", spans / 1e6,
+                use.cpu_seconds);
+  report("summary of 10 M spans of a .weft, s CPU",
+         use.cpu_seconds * 1e7 / spans, 3, note);
+}
+
 // What the kernel charges for waking up alone, which on virtual machines is more
 // than what is done then.
 double sleeper_percent(double wake_ups_per_second) {
@@ -505,6 +560,7 @@ Options parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
+  report_reading_json(options);  // first: it measures memory
   const std::string paced = path_in(options, "weft_report_paced.weft");
   InitOptions init_options;
   init_options.output = paced;
@@ -523,6 +579,7 @@ int main(int argc, char** argv) {
   report_calls(options);
   report_flat_out(options);
   report_export(options);
+  report_reading_weft(options);
   report_idle(options);
   if (!options.json.empty()) write_json(options.json);
   return std::all_of(lines.begin(), lines.end(),

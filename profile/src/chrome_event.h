@@ -3,51 +3,49 @@
 #define WEFT_PROFILE_SRC_CHROME_EVENT_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 
 namespace weft::profile {
 
-// What the importer wants of one trace event. Text of numbers stays text.
+// What readers want of one trace event. Texts last as long as the call that
+// hands the event over. A number's text is as it is written.
 struct ChromeEvent {
-  std::string name;
-  std::string category;
-  std::string phase;
-  std::string pid;
-  std::string tid;
-  std::string id;  // of async events and flows
+  std::string_view text;  // all of it, as JSON
+  std::string_view name;
+  std::string_view category;
+  std::string_view phase;
+  std::string_view pid;
+  std::string_view tid;
+  std::string_view id;  // of async events and flows; also "id2"
+  std::string_view scope;
+  std::string_view instant_scope;
+  bool has_name = false;
+  bool has_category = false;
+  bool id_is_local = false;  // counts within its process only
   std::optional<std::int64_t> start_ns;
   std::optional<std::int64_t> duration_ns;
   // Arguments.
-  std::string thread_name;  // of metadata
-  std::string correlation;
-  std::string external_id;
-  std::string call_stack;
-  std::optional<std::int64_t> device;
-  std::optional<std::int64_t> device_type;
-  std::optional<std::int64_t> stream;
-  std::optional<std::int64_t> bytes;
-  std::optional<std::int64_t> sequence_nr;
-  std::optional<std::int64_t> fwd_thread;
+  std::string_view argument_name;  // of metadata
+  std::string_view correlation;
+  std::string_view external_id;
+  std::string_view call_stack;
+  std::string_view input_dims;  // as JSON
+  std::string_view device;
+  std::string_view device_type;
+  std::string_view stream;
+  std::string_view bytes;
+  std::string_view sequence_nr;
+  std::string_view fwd_thread;
+
+  // "X", and what begins with it: some writers double it.
+  bool is_complete() const noexcept {
+    return !phase.empty() && phase.front() == 'X';
+  }
 };
 
-// Parses events one after the other.
-class ChromeEventParser {
- public:
-  ChromeEventParser();
-  ~ChromeEventParser();
-  ChromeEventParser(const ChromeEventParser&) = delete;
-  ChromeEventParser& operator=(const ChromeEventParser&) = delete;
-
-  // None if `text` is not a JSON object. Small sins, such as bytes that JSON
-  // does not allow in strings, are repaired.
-  std::optional<ChromeEvent> parse(const std::string& text);
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
+// None if the text is not wholly an integer of 64 bits.
+std::optional<std::int64_t> whole_number(std::string_view text) noexcept;
 
 }  // namespace weft::profile
 

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <utility>
 
 namespace weft::profile {
 namespace {
 
 constexpr std::size_t kShownBytes = 32;
+// Of the members besides the list: more is passed over.
+constexpr std::size_t kMemberBytes = std::size_t{16} << 20;
 
 bool is_space(int byte) {
   return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
@@ -21,6 +23,33 @@ std::string printable(std::string_view text) {
       shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; },
       '.');
   return shown;
+}
+
+Error no_list(const std::string& found) {
+  return {ErrorCode::kUnsupported,
+          "no list of trace events: a Chrome trace begins with [ or has the "
+          "member \"traceEvents\", this file " +
+              found};
+}
+
+// Bytes of the object that begins `text`, or 0 if it does not end there.
+std::size_t object_bytes(std::string_view text) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{') {
+      ++depth;
+    } else if (c == '}' && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -36,29 +65,21 @@ void ChromeEventSplitter::skip_byte_order_mark() {
   }
 }
 
-Error ChromeEventSplitter::no_list(const std::string& found) const {
-  return {ErrorCode::kUnsupported,
-          "no list of trace events: a Chrome trace begins with [ or has the "
-          "member \"traceEvents\", this file " +
-              found};
-}
-
-bool ChromeEventSplitter::keep(int byte) {
-  if (text_.size() >= max_event_bytes_) {
+void ChromeEventSplitter::keep(int byte, std::size_t limit) {
+  if (text_.size() < limit) {
+    text_ += static_cast<char>(byte);
+  } else {
     too_large_ = true;
-    return false;
   }
-  text_ += static_cast<char>(byte);
-  return true;
 }
 
 // From the opening quote on.
-bool ChromeEventSplitter::read_string() {
-  if (!keep(reader_.get())) return false;
+bool ChromeEventSplitter::read_string(std::size_t limit) {
+  keep(reader_.get(), limit);
   bool escaped = false;
   for (int byte = reader_.get(); byte != InflatingReader::kEnd;
        byte = reader_.get()) {
-    if (!keep(byte)) return false;
+    keep(byte, limit);
     if (escaped) {
       escaped = false;
     } else if (byte == '\\') {
@@ -70,40 +91,73 @@ bool ChromeEventSplitter::read_string() {
   return false;
 }
 
-Result<bool> ChromeEventSplitter::read_value() {
+bool ChromeEventSplitter::read_value(std::size_t limit) {
   text_.clear();
   offset_ = reader_.offset();
   too_large_ = false;
   std::size_t depth = 0;
-  bool whole = true;
   for (;;) {
     const int byte = reader_.peek();
-    if (byte == InflatingReader::kEnd) {
-      whole = depth == 0 && !text_.empty();
-      break;
-    }
+    if (byte == InflatingReader::kEnd) return depth == 0 && !text_.empty();
     if (byte == '"') {
-      whole = read_string();
-      if (!whole || depth == 0) break;
+      if (!read_string(limit)) return false;
+      if (depth == 0) return true;
       continue;
     }
     const bool closes = byte == '}' || byte == ']';
     // The end of a number or word, which belongs to what is around it.
     if (depth == 0 &&
         (closes || byte == ',' || byte == ':' || is_space(byte))) {
-      break;
+      return true;
     }
-    if (!keep(reader_.get())) break;
+    keep(reader_.get(), limit);
     if (byte == '{' || byte == '[') ++depth;
-    if (closes && --depth == 0) break;
+    if (closes && --depth == 0) return true;
   }
-  if (too_large_) {
-    return Error{ErrorCode::kLimit,
-                 fmt::format("the value at byte {} has more than {} bytes, the "
-                             "limit",
-                             offset_, max_event_bytes_)};
+}
+
+// Whether the object at hand is followed by another one.
+bool ChromeEventSplitter::is_lines() {
+  const InflatingReader::Window window = reader_.window();
+  std::string_view rest(window.data, window.size);
+  const std::size_t bytes = object_bytes(rest);
+  if (bytes == 0) return false;
+  rest.remove_prefix(bytes);
+  const auto next = std::find_if(rest.begin(), rest.end(),
+                                 [](char c) { return !is_space(c); });
+  return next != rest.end() && *next == '{';
+}
+
+ChromeEventSplitter::Found ChromeEventSplitter::read_members() {
+  for (;;) {
+    skip_space();
+    while (reader_.peek() == ',') {
+      reader_.get();
+      skip_space();
+    }
+    if (reader_.peek() == '}') {
+      reader_.get();
+      return Found::kNoList;
+    }
+    if (reader_.peek() != '"' || !read_value(max_event_bytes_)) {
+      return Found::kBroken;
+    }
+    std::string key = text_.substr(1, text_.size() - 2);
+    skip_space();
+    if (reader_.get() != ':') return Found::kBroken;
+    skip_space();
+    if (key == "traceEvents" && reader_.peek() == '[') {
+      reader_.get();
+      return Found::kList;
+    }
+    if (!read_value(kMemberBytes - std::min(kMemberBytes, member_bytes_)) ||
+        text_.empty()) {
+      return Found::kBroken;
+    }
+    if (too_large_) continue;
+    member_bytes_ += key.size() + text_.size();
+    members_.insert_or_assign(std::move(key), text_);
   }
-  return whole;
 }
 
 Result<bool> ChromeEventSplitter::find_list() {
@@ -112,6 +166,7 @@ Result<bool> ChromeEventSplitter::find_list() {
   const int first = reader_.peek();
   if (first == InflatingReader::kEnd) return false;
   if (first == '[') {
+    form_ = ChromeListForm::kArray;
     reader_.get();
     return true;
   }
@@ -123,48 +178,69 @@ Result<bool> ChromeEventSplitter::find_list() {
     }
     return no_list("begins with \"" + printable(begin) + "\"");
   }
+  if (is_lines()) {
+    form_ = ChromeListForm::kLines;
+    return true;
+  }
+  form_ = ChromeListForm::kObject;
   reader_.get();
-  for (;;) {
-    skip_space();
-    while (reader_.peek() == ',') {
-      reader_.get();
-      skip_space();
-    }
-    if (reader_.peek() != '"') return no_list("is an object without it");
-    const Result<bool> key = read_value();
-    if (!key.ok()) return key.error();
-    const bool is_list = text_ == "\"traceEvents\"";
-    skip_space();
-    if (!*key || reader_.get() != ':') return no_list("is broken before it");
-    skip_space();
-    if (is_list && reader_.peek() == '[') {
-      reader_.get();
+  switch (read_members()) {
+    case Found::kList:
       return true;
+    case Found::kNoList:
+      return false;
+    case Found::kBroken:
+      break;
+  }
+  return no_list("is broken before it");
+}
+
+void ChromeEventSplitter::read_rest() {
+  // A second list is passed over like any other value.
+  while (form_ == ChromeListForm::kObject && read_members() == Found::kList) {
+    while (peek() != Next::kEnd && peek() != Next::kCut && read().ok()) {
     }
-    const Result<bool> value = read_value();
-    if (!value.ok()) return value.error();
-    if (!*value || text_.empty()) return no_list("is broken before it");
   }
 }
 
-Result<ChromeEventSplitter::Next> ChromeEventSplitter::next() {
+ChromeEventSplitter::Next ChromeEventSplitter::peek() {
   skip_space();
   // Commas too many are common in files that were written by hand.
   while (reader_.peek() == ',') {
     reader_.get();
+    ++commas_;
     skip_space();
   }
   const int first = reader_.peek();
-  if (first == ']') {
+  offset_ = reader_.offset();
+  const bool lines = form_ == ChromeListForm::kLines;
+  if (first == InflatingReader::kEnd) return lines ? Next::kEnd : Next::kCut;
+  if (first == ']' && !lines) {
+    odd_commas_ = odd_commas_ || commas_ > 0;
     reader_.get();
     return Next::kEnd;
   }
-  offset_ = reader_.offset();
-  if (first == InflatingReader::kEnd) return Next::kCut;
-  const Result<bool> whole = read_value();
-  if (!whole.ok()) return whole.error();
-  if (!*whole || text_.empty()) return Next::kCut;
+  const std::uint64_t wanted = after_element_ && !lines ? 1 : 0;
+  odd_commas_ = odd_commas_ || commas_ != wanted;
+  commas_ = wanted;  // said once
   return first == '{' ? Next::kObject : Next::kOther;
+}
+
+Result<ChromeEventSplitter::Next> ChromeEventSplitter::read() {
+  const Next kind = reader_.peek() == '{' ? Next::kObject : Next::kOther;
+  const bool whole = read_value(max_event_bytes_);
+  if (too_large_) {
+    return Error{ErrorCode::kLimit,
+                 fmt::format("the value at byte {} has more than {} bytes, the "
+                             "limit",
+                             offset_, max_event_bytes_)};
+  }
+  passed(false);
+  if (!whole || text_.empty()) {
+    cut_inside_ = true;
+    return Next::kCut;
+  }
+  return kind;
 }
 
 }  // namespace weft::profile

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "chrome_kinds.h"
 #include "event_tree.h"
 #include "memory_attribution.h"
 
@@ -20,30 +21,40 @@ bool is_any_of(std::string_view text,
   return std::find(names.begin(), names.end(), text) != names.end();
 }
 
-bool ends_with(std::string_view text, std::string_view suffix) {
-  return text.size() >= suffix.size() &&
-         text.substr(text.size() - suffix.size()) == suffix;
-}
-
-// A range or a wait drawn on a device row: not work of its own.
-bool is_device_annotation(const ChromeEvent& event) {
-  return is_any_of(event.category,
-                   {"gpu_user_annotation", "cuda_sync", "cuda_profiler_range"});
-}
-
-bool is_device_work(const ChromeEvent& event) {
-  return is_any_of(event.category, {"kernel", "Kernel", "gpu_memcpy", "Memcpy",
-                                    "gpu_memset", "Memset"}) ||
-         event.pid == "CUDA functions";
-}
-
-bool is_call(const ChromeEvent& event) {
-  return event.category == "Runtime" || ends_with(event.category, "_runtime") ||
-         ends_with(event.category, "_driver");
+// Parts that may hold anything, kept apart.
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string key;
+  for (const std::string_view part : parts) {
+    key += part;
+    key += '\0';
+  }
+  return key;
 }
 
 std::string flow_key(const ChromeEvent& event) {
-  return event.category + '\0' + event.id;
+  return joined({event.category, event.id});
+}
+
+// "[[2, 3], [], [4]]". What is not an array has no dimensions.
+std::vector<Shape> shapes_of(std::string_view json) {
+  std::vector<Shape> shapes;
+  std::size_t depth = 0;
+  while (!json.empty()) {
+    const char c = json.front();
+    if (c == '[') {
+      ++depth;
+      if (depth == 2) shapes.emplace_back();
+    } else if (c == ']') {
+      if (depth > 0) --depth;
+    } else if (depth == 2 && (c == '-' || (c >= '0' && c <= '9'))) {
+      const std::string_view number =
+          json.substr(0, json.find_first_not_of("0123456789", 1));
+      shapes.back().push_back(whole_number(number).value_or(0));
+      json.remove_prefix(number.size() - 1);
+    }
+    json.remove_prefix(1);
+  }
+  return shapes;
 }
 
 // Frames of "inner;outer;", innermost first.
@@ -57,31 +68,25 @@ std::vector<std::string> frames_of(std::string_view stack) {
   return frames;
 }
 
-std::optional<std::int64_t> end_of(const ChromeEvent& event) {
-  std::int64_t end_ns = 0;
-  if (!event.start_ns || !event.duration_ns ||
-      __builtin_add_overflow(*event.start_ns, *event.duration_ns, &end_ns)) {
-    return std::nullopt;
-  }
-  return end_ns;
-}
-
 }  // namespace
 
 std::int64_t ChromeRows::thread_of(const ChromeEvent& event) {
   const auto next = static_cast<std::int64_t>(threads_.size()) + 1;
   const auto [found, added] =
-      thread_numbers_.try_emplace({event.pid, event.tid}, next);
-  if (added) threads_.push_back({event.pid, event.tid, ""});
+      thread_numbers_.try_emplace(
+          {std::string(event.pid), std::string(event.tid)}, next);
+  if (added) {
+    threads_.push_back({found->first.first, found->first.second, ""});
+  }
   return found->second;
 }
 
 void ChromeRows::count(const ChromeEvent& event) {
   ++statistics_.event_objects;
-  ++statistics_.by_phase[event.phase];
+  ++statistics_.by_phase[std::string(event.phase)];
   if (event.phase == "M" || !event.start_ns) return;
   std::int64_t end_ns = *event.start_ns;
-  if (event.phase.compare(0, 1, "X") == 0) {
+  if (event.is_complete()) {
     end_ns = std::max(end_ns, end_of(event).value_or(end_ns));
   }
   const std::int64_t start_ns = *event.start_ns;
@@ -92,15 +97,15 @@ void ChromeRows::count(const ChromeEvent& event) {
   any_time_ = true;
 }
 
-void ChromeRows::add(ChromeEvent event) {
+void ChromeRows::event(const ChromeEvent& event) {
   count(event);
   const std::string_view phase = event.phase;
-  if (phase.substr(0, 1) == "X") {
-    add_complete(std::move(event));
+  if (event.is_complete()) {
+    add_complete(event);
   } else if (phase == "M") {
     if (event.name != "thread_name") return;
     const auto number = static_cast<std::size_t>(thread_of(event));
-    threads_[number - 1].name = event.thread_name;
+    threads_[number - 1].name = event.argument_name;
   } else if (!event.start_ns) {
     return;
   } else if (phase == "i" || phase == "I") {
@@ -112,19 +117,25 @@ void ChromeRows::add(ChromeEvent event) {
     flow_ends_.insert_or_assign({thread_of(event), *event.start_ns},
                                 flow_key(event));
   } else if (is_any_of(phase, {"B", "E", "b", "e", "S", "F"})) {
-    const bool on_thread = phase == "B" || phase == "E";
-    const Side side =
-        is_any_of(phase, {"B", "b", "S"}) ? Side::kBegin : Side::kEnd;
-    Pairing& halves = on_thread ? thread_halves_ : async_halves_;
-    std::string key = on_thread ? event.pid + '\0' + event.tid
-                                : flow_key(event) + '\0' + event.name;
-    if (event.id.compare(0, 6, "local ") == 0) key += '\0' + event.pid;
-    const std::int64_t at_ns = *event.start_ns;
-    halves[std::move(key)].push_back({side, at_ns, std::move(event)});
+    add_half(event);
   }
 }
 
-void ChromeRows::add_complete(ChromeEvent event) {
+void ChromeRows::add_half(const ChromeEvent& event) {
+  const bool on_thread = event.phase == "B" || event.phase == "E";
+  const bool begins = is_any_of(event.phase, {"B", "b", "S"});
+  Pairing& halves = on_thread ? thread_halves_ : async_halves_;
+  std::string key = on_thread
+                        ? joined({event.pid, event.tid})
+                        : joined({event.category, event.id, event.scope,
+                                  event.name,
+                                  event.id_is_local ? event.pid : ""});
+  halves[std::move(key)].push_back({begins ? Side::kBegin : Side::kEnd,
+                                    *event.start_ns, begun_.size()});
+  if (begins) begun_.push_back(row_of(event));
+}
+
+void ChromeRows::add_complete(const ChromeEvent& event) {
   const std::optional<std::int64_t> end_ns = end_of(event);
   if (!end_ns) {
     ++statistics_.complete_without_times;
@@ -132,14 +143,17 @@ void ChromeRows::add_complete(ChromeEvent event) {
   }
   ++statistics_.complete_events;
   add_wrapping(statistics_.total_complete_time_ns, *event.duration_ns);
-  if (event.category == "Trace") {
+  const ChromeKind kind = kind_of(event);
+  if (kind == ChromeKind::kProfiler) {
     ++profiler_spans_;
-  } else if (is_device_work(event) || is_device_annotation(event)) {
+  } else if (kind == ChromeKind::kDeviceWork ||
+             kind == ChromeKind::kDeviceAnnotation) {
     add_device_row(event, *end_ns);
   } else {
-    const bool call = is_call(event);
-    FunctionEvent& row = add_host_row(event, *end_ns);
+    const bool call = kind == ChromeKind::kCall;
+    FunctionEvent& row = add_row(row_of(event), *end_ns);
     row.stack = frames_of(event.call_stack);
+    row.input_shapes = shapes_of(event.input_dims);
     const std::size_t at = rows_.size() - 1;
     if (call && !event.correlation.empty()) {
       call_of_.emplace(event.correlation, at);
@@ -149,33 +163,32 @@ void ChromeRows::add_complete(ChromeEvent event) {
   }
 }
 
-FunctionEvent& ChromeRows::add_host_row(const ChromeEvent& event,
-                                        std::int64_t end_ns) {
-  FunctionEvent& row = rows_.emplace_back();
-  row.id = static_cast<std::int64_t>(rows_.size());
+FunctionEvent ChromeRows::row_of(const ChromeEvent& event) {
+  FunctionEvent row;
   row.trace_name = event.name;
-  row.name = event.name.compare(0, 13, "ProfilerStep#") == 0 ? "ProfilerStep*"
-                                                             : event.name;
+  row.name = row_name(event.name);
   row.thread = thread_of(event);
   row.start_ns = *event.start_ns;
-  row.end_ns = std::max(*event.start_ns, end_ns);
-  row.sequence_nr = event.sequence_nr.value_or(-1);
-  row.fwd_thread = event.fwd_thread.value_or(0);
+  row.sequence_nr = whole_number(event.sequence_nr).value_or(-1);
+  row.fwd_thread = whole_number(event.fwd_thread).value_or(0);
   if (event.category == "user_annotation") row.scope = RecordScope::kUserScope;
-  correlation_.emplace_back();
-  external_id_.emplace_back();
   return row;
 }
 
+FunctionEvent& ChromeRows::add_row(FunctionEvent row, std::int64_t end_ns) {
+  row.id = static_cast<std::int64_t>(rows_.size()) + 1;
+  row.end_ns = std::max(row.start_ns, end_ns);
+  correlation_.emplace_back();
+  external_id_.emplace_back();
+  return rows_.emplace_back(std::move(row));
+}
+
 void ChromeRows::add_device_row(const ChromeEvent& event, std::int64_t end_ns) {
-  FunctionEvent& row = add_host_row(event, end_ns);
+  FunctionEvent& row = add_row(row_of(event), end_ns);
   row.device = DeviceType::kCuda;
-  constexpr std::int64_t kMostDevices = 1 << 16;
-  const std::int64_t device = event.device.value_or(0);
-  row.device_index =
-      device >= 0 && device < kMostDevices ? static_cast<int>(device) : 0;
-  row.stream = event.stream.value_or(0);
-  row.is_user_annotation = is_device_annotation(event);
+  row.device_index = device_index_of(event);
+  row.stream = whole_number(event.stream).value_or(0);
+  row.is_user_annotation = kind_of(event) == ChromeKind::kDeviceAnnotation;
   correlation_.back() = event.correlation;
   external_id_.back() = event.external_id;
 }
@@ -186,8 +199,8 @@ void ChromeRows::add_memory(const ChromeEvent& event) {
   record.name = kMemoryRecord;
   record.start_ns = record.end_ns = *event.start_ns;
   record.thread = thread_of(event);
-  record.bytes = event.bytes.value_or(0);
-  if (event.device_type.value_or(0) == kCudaDevice) {
+  record.bytes = whole_number(event.bytes).value_or(0);
+  if (whole_number(event.device_type) == kCudaDevice) {
     record.device = DeviceType::kCuda;
   }
 }
@@ -204,7 +217,8 @@ void ChromeRows::pair_halves(Pairing& halves, bool async) {
       } else if (open.empty()) {
         ++unmatched_ends_;
       } else {
-        add_host_row(open.back()->event, half.at_ns).is_async = async;
+        add_row(std::move(begun_[open.back()->begun]), half.at_ns).is_async =
+            async;
         open.pop_back();
       }
     }

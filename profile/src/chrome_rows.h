@@ -12,16 +12,16 @@
 #include <utility>
 #include <vector>
 
-#include "chrome_event.h"
+#include "chrome_event_parser.h"
 #include "range_index.h"
 #include "weft/profile/chrome_import.h"
 #include "weft/profile/raw_event.h"
 
 namespace weft::profile {
 
-class ChromeRows {
+class ChromeRows : public ChromeEventSink {
  public:
-  void add(ChromeEvent event);
+  void event(const ChromeEvent& event) override;
   // What is left of an import once all events are in. Ends the object's use.
   ChromeImport finish();
 
@@ -31,7 +31,7 @@ class ChromeRows {
   struct Half {
     Side side;
     std::int64_t at_ns;
-    ChromeEvent event;
+    std::size_t begun;  // of a begin, in begun_
   };
   using Pairing = std::map<std::string, std::vector<Half>>;
   struct FlowEnd {
@@ -41,9 +41,11 @@ class ChromeRows {
 
   std::int64_t thread_of(const ChromeEvent& event);
   void count(const ChromeEvent& event);
-  void add_complete(ChromeEvent event);
+  void add_complete(const ChromeEvent& event);
+  void add_half(const ChromeEvent& event);
   void add_memory(const ChromeEvent& event);
-  FunctionEvent& add_host_row(const ChromeEvent& event, std::int64_t end_ns);
+  FunctionEvent row_of(const ChromeEvent& event);
+  FunctionEvent& add_row(FunctionEvent row, std::int64_t end_ns);
   void add_device_row(const ChromeEvent& event, std::int64_t end_ns);
   void pair_halves(Pairing& halves, bool async);
   void link_device_work();
@@ -62,6 +64,7 @@ class ChromeRows {
   std::vector<std::string> external_id_;
   std::map<std::pair<std::string, std::string>, std::int64_t> thread_numbers_;
   std::vector<ChromeThread> threads_;
+  std::vector<FunctionEvent> begun_;
   Pairing thread_halves_;
   Pairing async_halves_;
   std::unordered_map<std::string, std::size_t> call_of_;       // by correlation

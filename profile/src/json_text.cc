@@ -17,27 +17,6 @@ std::uint8_t byte_at(std::string_view text, std::size_t i) {
   return static_cast<std::uint8_t>(text[i]);
 }
 
-// Bytes of the valid UTF-8 sequence that begins `text`, or 0.
-std::size_t sequence_length(std::string_view text) {
-  const std::uint8_t lead = byte_at(text, 0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
-                             : lead >= 0xe0 && lead <= 0xef ? 3
-                             : lead >= 0xf0 && lead <= 0xf4 ? 4
-                                                            : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte_at(text, i) & 0xc0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and values above U+10FFFF.
-  const std::uint8_t second = byte_at(text, 1);
-  if (lead == 0xe0 && second < 0xa0) return 0;
-  if (lead == 0xed && second > 0x9f) return 0;
-  if (lead == 0xf0 && second < 0x90) return 0;
-  if (lead == 0xf4 && second > 0x8f) return 0;
-  return length;
-}
-
 // The value of "\\uXXXX" at the beginning of `text`, if it stands there.
 std::optional<unsigned> escaped_unit(std::string_view text) {
   if (text.size() < 6 || text.substr(0, 2) != "\\u") return std::nullopt;
@@ -74,10 +53,30 @@ bool closes_next(std::string_view text) {
 
 }  // namespace
 
+std::size_t utf8_length(std::string_view text) {
+  const std::uint8_t lead = byte_at(text, 0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
+                             : lead >= 0xe0 && lead <= 0xef ? 3
+                             : lead >= 0xf0 && lead <= 0xf4 ? 4
+                                                            : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte_at(text, i) & 0xc0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates, and values above U+10FFFF.
+  const std::uint8_t second = byte_at(text, 1);
+  if (lead == 0xe0 && second < 0xa0) return 0;
+  if (lead == 0xed && second > 0x9f) return 0;
+  if (lead == 0xf0 && second < 0x90) return 0;
+  if (lead == 0xf4 && second > 0x8f) return 0;
+  return length;
+}
+
 std::string json_string(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
+    const std::size_t length = utf8_length(text);
     const char first = text.front();
     if (length == 0) {
       out += kReplacement;
@@ -97,8 +96,9 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
-std::string repaired_json(std::string_view json) {
-  std::string out;
+RepairedJson repaired_json(std::string_view json) {
+  RepairedJson repaired;
+  std::string& out = repaired.text;
   bool in_string = false;
   while (!json.empty()) {
     std::size_t length = 1;
@@ -109,8 +109,8 @@ std::string repaired_json(std::string_view json) {
     } else if (in_string && byte_at(json, 0) < 0x20) {
       out += fmt::format("\\u{:04x}", byte_at(json, 0));
     } else if (!in_string && json.front() == ',' && closes_next(json)) {
-      // Leave it out.
-    } else if (const std::size_t valid = sequence_length(json); valid == 0) {
+      repaired.left_out_commas = true;
+    } else if (const std::size_t valid = utf8_length(json); valid == 0) {
       out += kReplacement;
     } else {
       length = valid;
@@ -119,7 +119,7 @@ std::string repaired_json(std::string_view json) {
     }
     json.remove_prefix(length);
   }
-  return out;
+  return repaired;
 }
 
 std::string json_microseconds(std::int64_t ns) {

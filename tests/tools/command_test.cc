@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <simdjson.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "export/weft_file.h"
+#include "tools/command_run.h"
 
 namespace weft::tools {
 namespace {
@@ -22,33 +22,6 @@ using test::OpenSpan;
 using test::Recording;
 using test::SlotBuilder;
 using test::TempPath;
-
-struct Outcome {
-  int code = -1;
-  std::string out;
-  std::string errors;
-};
-
-// Arguments are for a shell; paths of tests need no quotes.
-Outcome run(const std::string& arguments) {
-  const TempPath errors(".stderr");
-  const std::string line =
-      std::string(WEFT_COMMAND) + " " + arguments + " 2>" + errors.str();
-  Outcome outcome;
-  FILE* const pipe = popen(line.c_str(), "r");
-  if (pipe == nullptr) {
-    ADD_FAILURE() << line;
-    return outcome;
-  }
-  char buffer[4096];
-  for (std::size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;)
-    outcome.out.append(buffer, n);
-  const int status = pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  const Bytes text = test::read_file(errors.str());
-  outcome.errors.assign(text.begin(), text.end());
-  return outcome;
-}
 
 // The words of the line that begins with `first`.
 std::vector<std::string> row(const std::string& text,
@@ -292,6 +265,7 @@ TEST(WeftCommand, WrongArgumentsAreRefusedInWords) {
 TEST(WeftCommand, HelpAndVersionGoToStandardOutput) {
   for (const char* arguments : {"--help", "--version", "info --help",
                                 "summary --help", "convert --help",
+                                "stacks --help", "diff --help",
                                 "check --help", "repair --help"}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.code, 0) << arguments;

@@ -12,6 +12,8 @@ namespace weft::tools {
 // run. `exit` must outlive the parsing.
 void add_info(CLI::App& app, ExitCode* exit);
 void add_summary(CLI::App& app, ExitCode* exit);
+void add_stacks(CLI::App& app, ExitCode* exit);
+void add_diff(CLI::App& app, ExitCode* exit);
 void add_convert(CLI::App& app, ExitCode* exit);
 void add_check(CLI::App& app, ExitCode* exit);
 void add_repair(CLI::App& app, ExitCode* exit);

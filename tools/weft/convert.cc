@@ -7,8 +7,10 @@
 
 #include "commands.h"
 #include "duration_argument.h"
+#include "imported_trace.h"
 #include "quantity_text.h"
 #include "trace_file.h"
+#include "trace_kind.h"
 #include "weft/export/chrome_json.h"
 
 namespace weft::tools {
@@ -41,6 +43,24 @@ bool may_write_all(const ConvertOptions& options) {
   return true;
 }
 
+// What other tools wrote, read as rows and written as the profiler does.
+ExitCode convert_foreign(const ConvertOptions& options) {
+  if (options.split_bytes != 0 || !options.split_time.empty()) {
+    complain(options.file + ": only a .weft file can be split");
+    return ExitCode::kUnusable;
+  }
+  if (!may_write_all(options)) return ExitCode::kUnusable;
+  const auto events = import_trace(options.file);
+  if (!events) return ExitCode::kUnusable;
+  const auto written = events->export_chrome_trace(options.output);
+  if (!written) {
+    complain(written.error().message);
+    return ExitCode::kProblems;
+  }
+  return print(fmt::format("{}: {}\n", printable(options.output),
+                           plural(events->size(), "row")));
+}
+
 ExitCode convert(const ConvertOptions& options) {
   if (!options.output.ends_with(".json") &&
       !options.output.ends_with(".json.gz")) {
@@ -48,6 +68,8 @@ ExitCode convert(const ConvertOptions& options) {
                          options.output));
     return ExitCode::kUnusable;
   }
+  if (trace_kind(options.file) != TraceKind::kWeft)
+    return convert_foreign(options);
   exporters::ChromeJsonOptions json;
   json.max_bytes = options.split_bytes;
   if (!options.split_time.empty()) {
@@ -95,8 +117,8 @@ void add_convert(CLI::App& app, ExitCode* exit) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App* const command = app.add_subcommand(
       "convert",
-      "Writes a .weft file as Chrome JSON, which chrome://tracing, Perfetto,\n"
-      "speedscope and DevTools open.");
+      "Writes a trace as Chrome JSON, which chrome://tracing, Perfetto, speedscope\n"
+      "and DevTools open: a .weft file, or one of nvprof or Nsight Systems.");
   command->footer(
       "With a limit the files are OUT.000.json, OUT.001.json, ...; each can be\n"
       "opened by itself.\n"
@@ -108,7 +130,7 @@ void add_convert(CLI::App& app, ExitCode* exit) {
       "\n"
       "Exit codes: 0 written; 1 the work broke off, for example on a full disk;\n"
       "2 FILE cannot be read, or the output exists.");
-  command->add_option("FILE", options->file, "a .weft file")->type_name("")->required();
+  command->add_option("FILE", options->file, "a trace")->type_name("")->required();
   command->add_option("-o,--output", options->output,
                       "file to write: .json or .json.gz")
       ->type_name("OUT")->required();

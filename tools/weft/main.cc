@@ -11,13 +11,16 @@
 namespace {
 
 constexpr const char* kDescription =
-    "Reads, checks and converts traces that weft recorded, and asks programs\n"
-    "that record.";
+    "Reads, compares, checks and converts traces: those that weft recorded, Chrome\n"
+    "JSON (PyTorch and others), nvprof and Nsight Systems files. Asks programs that\n"
+    "record.";
 
 constexpr const char* kFooter =
     "Examples:\n"
     "  weft info service.weft                      what was recorded, and is it whole?\n"
     "  weft summary service.weft --slowest 5       where did the time go?\n"
+    "  weft stacks service.weft --svg -o flames.svg    which span inside which\n"
+    "  weft diff old.weft new.weft --fail-on p99   what got slower?\n"
     "  weft convert service.weft -o service.json.gz    for a viewer\n"
     "  weft check service.weft --quiet || echo damaged\n"
     "  weft repair killed.weft -o whole.weft\n"
@@ -44,6 +47,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   weft::tools::add_info(app, &exit);
   weft::tools::add_summary(app, &exit);
+  weft::tools::add_stacks(app, &exit);
+  weft::tools::add_diff(app, &exit);
   weft::tools::add_convert(app, &exit);
   weft::tools::add_check(app, &exit);
   weft::tools::add_repair(app, &exit);

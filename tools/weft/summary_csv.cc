@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "csv_field.h"
 #include "summary_report.h"
 
 namespace weft::tools {
-namespace {
-
-// RFC 4180. Names stay as they are: readers of CSV are no terminals.
-std::string field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos)
-    return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
-  return out + '"';
-}
-
-}  // namespace
-
 std::string summary_csv(const SummaryReport& report) {
   std::string out =
       "kind,name,count,total_ns,self_ns,mean_ns,min_ns,p50_ns,p90_ns,p99_ns,"
@@ -26,7 +14,7 @@ std::string summary_csv(const SummaryReport& report) {
                        const std::string& self, const std::string& nested) {
     const DurationHistogram& all = span.durations;
     out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
-                       kind, field(report.info->text(span.name)), all.count(),
+                       kind, csv_field(report.info->text(span.name)), all.count(),
                        all.sum(), self, all.mean(), all.min(),
                        all.percentile(5000), all.percentile(9000),
                        all.percentile(9900), all.percentile(9990), all.max(),

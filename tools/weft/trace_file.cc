@@ -31,10 +31,15 @@ std::vector<LossSum> sorted(std::vector<LossSum> sums) {
 std::optional<TraceReader> open_trace(const std::string& path) {
   auto reader = TraceReader::open(path);
   if (reader) return std::move(reader).value();
-  const std::string& message = reader.error().message;
-  complain(message.starts_with(path) ? message
-                                     : fmt::format("{}: {}", path, message));
+  refuse(path, reader.error());
   return std::nullopt;
+}
+
+ExitCode refuse(const std::string& path, const Error& error) {
+  complain(error.message.starts_with(path)
+               ? error.message
+               : fmt::format("{}: {}", path, error.message));
+  return ExitCode::kUnusable;
 }
 
 void remark(const std::string& path, const TraceInfo& info) {

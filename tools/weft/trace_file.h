@@ -6,12 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "terminal.h"
 #include "weft/export/trace_reader.h"
 
 namespace weft::tools {
 
 // Opens a .weft file. Empty if it cannot be read, which it then has said why.
 std::optional<exporters::TraceReader> open_trace(const std::string& path);
+
+// Says why a file cannot be read, in a line that begins with its path.
+ExitCode refuse(const std::string& path, const Error& error);
 
 // Says in a line on standard error what a reader of results must know: that
 // the file is cut, or has problems.
