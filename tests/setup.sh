@@ -20,6 +20,7 @@ build_packages=(
   libcli11-dev           # the weft command's options
   libssl-dev             # digests of files
   libzstd-dev zlib1g-dev # compressed outputs
+  libdw-dev              # source lines of stack frames
   libsqlite3-dev         # nvprof import, examples/service
   libcpp-httplib-dev     # examples/service
   wrk                    # load for examples/service

@@ -7,7 +7,6 @@
 
 #include "coverage_marks.h"
 #include "memory_record.h"
-#include "stack_capture.h"
 #include "weft/call_record.h"
 #include "weft/internal/definitions.h"
 #include "weft/profile/function_input.h"
@@ -262,8 +261,7 @@ void CallDecoder::read_call(const DecodedRecord& record, const Site& site,
         break;
       case CallArgument::kStack:
         if (options_.with_stack)
-          event.stack =
-              frames_of(definitions_.text(static_cast<StringId>(value.bits)));
+          event.stack = stack_of(static_cast<StringId>(value.bits));
         break;
       case CallArgument::kHandle:
         event.facts.handle = value.bits;
@@ -278,6 +276,14 @@ void CallDecoder::read_call(const DecodedRecord& record, const Site& site,
     }
   }
   if (event.sequence_nr < 0) event.fwd_thread = 0;
+}
+
+const std::vector<std::string>& CallDecoder::stack_of(StringId number) {
+  const auto [stack, is_new] = stacks_.try_emplace(number);
+  if (is_new)
+    stack->second =
+        symbolizer_.frames(definitions_.text(number), definitions_.text);
+  return stack->second;
 }
 
 void CallDecoder::read_inputs(const DecodedValue& value, RawEvent& event) {

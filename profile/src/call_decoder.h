@@ -23,6 +23,7 @@
 #include "weft/export/decoded_record.h"
 #include "weft/profile/profiler_options.h"
 #include "weft/profile/raw_event.h"
+#include "weft/profile/symbolizer.h"
 
 namespace weft::profile {
 
@@ -102,6 +103,7 @@ class CallDecoder {
   void instant(const exporters::DecodedRecord& record, std::int64_t ns);
   void read_call(const exporters::DecodedRecord& record, const Site& site,
                  RawEvent& event);
+  const std::vector<std::string>& stack_of(StringId number);
   void read_inputs(const exporters::DecodedValue& value, RawEvent& event);
   void finish(std::size_t event, std::int64_t ns, ThreadIndex thread);
   bool take_early_end(std::uint64_t id, std::size_t event);
@@ -109,6 +111,8 @@ class CallDecoder {
   Definitions definitions_;
   const ProfilerOptions& options_;
   const std::int64_t node_id_;
+  Symbolizer symbolizer_;
+  std::unordered_map<StringId, std::vector<std::string>> stacks_;
   std::vector<Site> sites_;
   std::unordered_map<std::uint64_t, Line> lines_;
   std::unordered_map<std::uint64_t, std::size_t> open_async_;  // by async id

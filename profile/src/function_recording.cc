@@ -17,8 +17,8 @@
 #include <optional>
 
 #include "call_observers.h"
+#include "call_stack.h"
 #include "firing_callbacks.h"
-#include "stack_capture.h"
 #include "weft/profile/record_function.h"
 
 namespace weft {
@@ -80,7 +80,8 @@ class CallRecord {
 std::uint64_t begin_record(std::uint64_t* position, SiteData& site,
                            const CallDetails& details,
                            const std::optional<InputWriter>& inputs,
-                           std::uint64_t handle, bool with_stack) noexcept {
+                           std::uint64_t handle,
+                           const profile::WalkStart* stack) noexcept {
   CallRecord record;
   if (inputs) record.set(CallArgument::kInputs, "inputs", inputs->text());
   if (details.sequence_nr >= 0)
@@ -88,8 +89,8 @@ std::uint64_t begin_record(std::uint64_t* position, SiteData& site,
   if (details.forward_thread != ThreadIndex::kNone)
     record.set(CallArgument::kForwardThread, "fwd_thread",
                static_cast<std::uint64_t>(details.forward_thread));
-  if (with_stack && details.scope != RecordScope::kBackwardFunction)
-    record.set(CallArgument::kStack, "stack", profile::capture_stack());
+  if (stack != nullptr && details.scope != RecordScope::kBackwardFunction)
+    record.set(CallArgument::kStack, "stack", profile::call_stack(*stack));
   if (handle != 0) record.set(CallArgument::kHandle, "handle", handle);
   if (details.has_args) record.set(CallArgument::kArgs, "args", details.args);
   if (details.debug_handle >= 0)
@@ -138,8 +139,11 @@ FiringCallbacks draw(ThreadObservers* thread, RecordScope scope) noexcept
 
 }  // namespace
 
-std::uint64_t begin_call(std::uint64_t* position, std::uint8_t state,
-                         SiteData& site, const CallDetails& caller) noexcept {
+// Not inlined: stacks begin above it.
+__attribute__((noinline)) std::uint64_t begin_call(
+    std::uint64_t* position, std::uint8_t state, SiteData& site,
+    const CallDetails& caller) noexcept {
+  const profile::WalkStart stack = profile::walk_start();
   CallDetails details = caller;
   if (details.scope == RecordScope::kBackwardFunction &&
       details.sequence_nr < 0) {
@@ -166,8 +170,9 @@ std::uint64_t begin_call(std::uint64_t* position, std::uint8_t state,
   if ((state & (kSiteFast | kSiteSlow)) != 0) {
     // Only for callbacks: no record has them.
     if (!wants.inputs) inputs.reset();
+    if (wants.stacks) profile::know_this_stack();
     span.ids = begin_record(&span.position, site, details, inputs, handle,
-                            wants.stacks);
+                            wants.stacks ? &stack : nullptr);
   }
   if (open == nullptr) {
     *position = span.position;

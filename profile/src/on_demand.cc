@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "call_observers.h"
+#include "call_stack.h"
 #include "kept_records.h"
-#include "stack_capture.h"
 #include "trace_categories.h"
 #include "weft/subscription.h"
 
@@ -110,7 +110,7 @@ struct OnDemandProfiler::State {
   Result<void> advance(std::int64_t now_ms);
   Result<void> warm();
   Result<void> collect();
-  void want(const ProfilerOptions& wanted);
+  Result<void> want(const ProfilerOptions& wanted);
   void want_nothing();
   // Takes the trace that is being collected; finish() may block.
   Subscription take_trace();
@@ -174,11 +174,15 @@ Result<void> OnDemandProfiler::State::plan(std::int64_t now_ms,
   return {};
 }
 
-void OnDemandProfiler::State::want(const ProfilerOptions& wanted) {
-  wants = profile::wants_for(wanted);
-  if (wants.stacks) profile::prepare_stack_capture();
+Result<void> OnDemandProfiler::State::want(const ProfilerOptions& wanted) {
+  const profile::CallWants wishes = profile::wants_for(wanted);
+  if (wishes.stacks)
+    if (Result<void> ready = profile::prepare_call_stacks(); !ready.ok())
+      return ready;
+  wants = wishes;
   profile::add_process_wants(wants);
   if (wants.any()) observer.emplace();
+  return {};
 }
 
 void OnDemandProfiler::State::want_nothing() {
@@ -200,7 +204,7 @@ Result<void> OnDemandProfiler::State::warm() {
   Result<Subscription> warming = subscribe(std::move(how), thrown_away);
   if (!warming.ok()) return warming.error();
   subscription = std::move(*warming);
-  want(wanted);
+  if (Result<void> wants_met = want(wanted); !wants_met.ok()) return wants_met;
   status.state = OnDemandState::kWarming;
   return {};
 }
@@ -209,8 +213,9 @@ Result<void> OnDemandProfiler::State::collect() {
   const ProfilerOptions wanted = profiler_options(config);
   if (status.state == OnDemandState::kWarming) {
     (void)subscription.stop();
-  } else {
-    want(wanted);
+  } else if (Result<void> wants_met = want(wanted); !wants_met.ok()) {
+    reset();
+    return wants_met;
   }
   OutputOptions output;
   output.path = file;

@@ -9,9 +9,9 @@
 #include <unordered_map>
 
 #include "call_decoder.h"
+#include "call_stack.h"
 #include "json_text.h"
 #include "session_coverage.h"
-#include "stack_capture.h"
 #include "trace_categories.h"
 #include "weft/clock_line.h"
 #include "weft/internal/definitions.h"
@@ -96,8 +96,7 @@ Result<void> ProfilerSession::prepare() {
   if (!validated_.ok()) return validated_.error();
   if (!options_.enabled) return {};
   const Stopwatch watch(timing_.prepare_ns);
-  if (options_.with_stack) profile::prepare_stack_capture();
-  return {};
+  return options_.with_stack ? profile::prepare_call_stacks() : Result<void>();
 }
 
 Result<void> ProfilerSession::start() {

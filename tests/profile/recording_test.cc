@@ -16,6 +16,7 @@
 
 #include "runtime/collection.h"
 #include "weft/clock.h"
+#include "weft/profile/symbolizer.h"
 #include "weft/profile/async_range.h"
 #include "weft/profile/backend_event.h"
 #include "weft/profile/function_input.h"
@@ -704,6 +705,26 @@ TEST(Stacks, AreRecordedWhenWanted) {
   EXPECT_FALSE(
       find(*profiled({.with_stack = true}, body), "op")->stack.empty());
   EXPECT_TRUE(find(*profiled({}, body), "op")->stack.empty());
+}
+
+namespace {
+// Keeps its frame, and its name in every build.
+__attribute__((noinline)) int stack_of_an_op() {
+  weft::RecordFunction call;
+  call.before("op");
+  return 1;
+}
+}  // namespace
+
+// Frames of weft's own, innermost, would hide where the call is.
+TEST(Stacks, BeginWithTheFunctionThatHasTheCall) {
+  const auto result = profiled({.with_stack = true}, [] { stack_of_an_op(); });
+  const auto& stack = find(*result, "op")->stack;
+  ASSERT_GE(stack.size(), 2u);
+  EXPECT_NE(stack[0].find("stack_of_an_op()"), std::string::npos) << stack[0];
+  if (source_lines_available())
+    EXPECT_EQ(stack[0].find("recording_test.cc("),
+              stack[0].rfind('/') + 1) << stack[0];
 }
 
 }  // namespace

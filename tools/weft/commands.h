@@ -19,6 +19,7 @@ void add_check(CLI::App& app, ExitCode* exit);
 void add_repair(CLI::App& app, ExitCode* exit);
 void add_ctl(CLI::App& app, ExitCode* exit);
 void add_top(CLI::App& app, ExitCode* exit);
+void add_symbolize(CLI::App& app, ExitCode* exit);
 
 }  // namespace weft::tools
 

@@ -26,6 +26,7 @@ constexpr const char* kFooter =
     "  weft repair killed.weft -o whole.weft\n"
     "  weft ctl 4711 snapshot reason=\"slow\"          ask a running program\n"
     "  weft top 4711                               its busiest spans, live\n"
+    "  weft symbolize service.weft                 stacks with names and lines\n"
     "\n"
     "`weft CMD --help` explains each. All of them read files that were cut, up to\n"
     "their last whole block, and say so.\n"
@@ -54,6 +55,7 @@ int main(int argc, char** argv) {
   weft::tools::add_repair(app, &exit);
   weft::tools::add_ctl(app, &exit);
   weft::tools::add_top(app, &exit);
+  weft::tools::add_symbolize(app, &exit);
 
   try {
     app.parse(argc, argv);
