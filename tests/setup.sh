@@ -23,6 +23,7 @@ build_packages=(
   libdw-dev              # source lines of stack frames
   libsqlite3-dev         # nvprof import, examples/service
   libcpp-httplib-dev     # examples/service
+  libopenblas-dev        # examples/inference
   wrk                    # load for examples/service
 )
 test_packages=(

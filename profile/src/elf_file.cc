@@ -136,7 +136,7 @@ void ElfFile::read_sections(const Elf64_Ehdr& header) {
     headers.push_back(section);
   }
   for (const Elf64_Shdr& section : headers)
-    sections_.push_back({"", section.sh_type, section.sh_link,
+    sections_.push_back({"", section.sh_type, section.sh_link, section.sh_addr,
                          section.sh_offset, section.sh_size});
   if (header.e_shstrndx >= sections_.size()) return;
   const auto names = contents(sections_[header.e_shstrndx]);
@@ -169,6 +169,16 @@ const ElfFile::Section* ElfFile::find(std::uint32_t type) const {
   return found == sections_.end() ? nullptr : &*found;
 }
 
+// Assembler may leave it out; the symbol then reaches to the end of its section
+// or, since the nearest is asked, to the next.
+std::uint64_t ElfFile::size_of(const Elf64_Sym& symbol) const {
+  if (symbol.st_size != 0 || symbol.st_shndx >= sections_.size())
+    return symbol.st_size;
+  const Section& section = sections_[symbol.st_shndx];
+  const std::uint64_t end = section.address + section.bytes;
+  return symbol.st_value < end ? end - symbol.st_value : 0;
+}
+
 void ElfFile::read_symbols() {
   symbols_read_ = true;
   const Section* table = find(SHT_SYMTAB);
@@ -181,8 +191,8 @@ void ElfFile::read_symbols() {
   Elf64_Sym symbol;
   for (std::size_t at = 0; copy_at(*bytes, at, &symbol); at += sizeof symbol)
     if (is_function(symbol) && symbol.st_name < names_.size())
-      symbols_.push_back({symbol.st_value, symbol.st_size, symbol.st_name});
-  // Of several at one address, the first of those that have a size.
+      symbols_.push_back({symbol.st_value, size_of(symbol), symbol.st_name});
+  // Of several at one address, the first of the largest.
   std::stable_sort(symbols_.begin(), symbols_.end(),
                    [](const Symbol& a, const Symbol& b) {
                      return a.address != b.address ? a.address < b.address
@@ -200,8 +210,7 @@ std::string_view ElfFile::function_at(std::uint64_t address) {
   const auto symbol = std::lower_bound(
       symbols_.begin(), above, nearest,
       [](const Symbol& s, std::uint64_t a) { return s.address < a; });
-  if (symbol->bytes != 0 && address - symbol->address >= symbol->bytes)
-    return {};
+  if (address - symbol->address >= symbol->bytes) return {};
   return names_.c_str() + symbol->name;
 }
 

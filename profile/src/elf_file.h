@@ -40,7 +40,7 @@ class ElfFile {
  public:
   struct Symbol {
     std::uint64_t address = 0;
-    std::uint64_t bytes = 0;  // 0: up to the next symbol
+    std::uint64_t bytes = 0;
     std::uint32_t name = 0;   // where it begins in the table of names
   };
 
@@ -69,6 +69,7 @@ class ElfFile {
     std::string name;
     std::uint32_t type = 0;
     std::uint32_t link = 0;
+    std::uint64_t address = 0;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
   };
@@ -81,6 +82,7 @@ class ElfFile {
   bool read(std::uint64_t offset, void* to, std::size_t bytes) const;
   std::optional<std::string> contents(const Section& section) const;
   const Section* find(std::uint32_t type) const;
+  std::uint64_t size_of(const Elf64_Sym& symbol) const;
 
   std::string path_;
   Descriptor descriptor_;
