@@ -157,14 +157,14 @@ def folded(name):
 
 
 def without_opening(stack):
-    """A user range has the call that opened it in its stack. That has returned
-    when the range's time passes, so by time it is not around it."""
+    """A user range begins inside the call that opens it and goes on after it
+    has returned: the two overlap, and neither is around the other. So what
+    happens in that call counts where it was made."""
     frames = stack.split(";")
-    if "_record_function_enter" in frames[-1]:
-        opened = [i for i, f in enumerate(frames)
-                  if "autograd/profiler.py" in f and "__enter__" in f]
-        frames = frames[:opened[-1]]
-    return ";".join(frames)
+    for i, frame in enumerate(frames):
+        if "autograd/profiler.py" in frame and "__enter__" in frame:
+            return ";".join(frames[:i])
+    return stack
 
 
 def compare_stacks(command, prof, path, directory, differences, frames):
@@ -185,7 +185,8 @@ def compare_stacks(command, prof, path, directory, differences, frames):
                      "--unit", "ns").splitlines():
         stack, ns = line.rsplit(" ", 1)
         around = stack.split(";")[:-1]
-        found[";".join(f for f in around if f in shown)] += int(ns)
+        around = ";".join(f for f in around if f in shown)
+        found[without_opening(around)] += int(ns)
     for stack, us in expected.items():
         # PyTorch cuts each event to whole microseconds.
         if not 0 <= found[stack] - us * 1000 <= 1000 * (lines[stack] + SHORT):
