@@ -127,32 +127,25 @@ weft::ProfilerOptions profiler_options() {
   return options;
 }
 
-// What can be had of a finished session, or why not.
-template <class T>
-bool print(const char* what, const weft::Result<T>& text) {
-  if (text.ok()) {
-    std::printf("\n%s\n%s", what, text->c_str());
-  } else {
-    std::fprintf(stderr, "%s: %s\n", what, text.error().message.c_str());
-  }
-  return text.ok();
-}
-
 bool report(const weft::Profiler& profiler, const Options& options) {
   const auto by_name = profiler.key_averages();
   const auto by_shape = profiler.key_averages({.group_by_input_shape = true});
-  if (!by_name.ok() || !by_shape.ok()) {
-    std::fprintf(stderr, "%s\n", by_name.error().message.c_str());
+  for (const auto* averages : {&by_name, &by_shape}) {
+    if (averages->ok()) continue;
+    std::fprintf(stderr, "%s\n", averages->error().message.c_str());
     return false;
   }
   weft::TableOptions table;
   table.sort_by = weft::SortKey::kSelfCpuTimeTotal;
   table.row_limit = 12;
-  bool done = print("By name, most own time first", by_name->table(table));
+  std::printf("\nBy name, most own time first\n%s",
+              by_name->table(table).c_str());
   table.sort_by = weft::SortKey::kFlops;
   table.row_limit = 4;
-  done = print("By shape, most FLOPs first", by_shape->table(table)) && done;
-  if (options.out.empty()) return done;
+  std::printf("\nBy shape, most FLOPs first\n%s",
+              by_shape->table(table).c_str());
+  if (options.out.empty()) return true;
+  bool done = true;
   for (const auto& written :
        {profiler.export_chrome_trace(options.out + ".json"),
         profiler.export_stacks(options.out + ".stacks")}) {

@@ -16,8 +16,12 @@ __itt_domain* domain() noexcept {
 const MarkerLibrary& itt_library() noexcept {
   static constexpr MarkerLibrary library = {
       "ITT", nullptr,
-      // Without a collector, no domain is made, or it is switched off.
-      []() noexcept { return domain() != nullptr && domain()->flags != 0; },
+      []() noexcept {
+        // Loads the collector, which making a domain does not. Without one, no
+        // domain is made, or it is switched off.
+        __itt_get_collection_state();
+        return domain() != nullptr && domain()->flags != 0;
+      },
       [](const std::string& label) noexcept {
         __itt_task_begin(domain(), __itt_null, __itt_null,
                          __itt_string_handle_create(label.c_str()));

@@ -99,6 +99,8 @@ class WEFT_API EmitNvtx : public MarkerEmission {
 
 // Needs Intel's ittapi when weft is built (WEFT_ITTAPI_DIR). ITT looks for a
 // collector, by INTEL_LIBITTNOTIFY64, likewise. Tasks are in the domain "weft".
+// ITT keeps each label until the process ends: calls that are numbered one by one
+// take memory without bound.
 class WEFT_API EmitItt : public MarkerEmission {
  public:
   explicit EmitItt(MarkerOptions options = {});
