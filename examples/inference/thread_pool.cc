@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "weft/profile/record_function.h"
 #include "weft/profile/thread_local_state.h"
 #include "weft/weft.h"
 
@@ -37,6 +38,7 @@ void ThreadPool::run(int count, const std::function<void(int)>& work) {
       if (--left == 0) changed_.notify_all();
     });
   changed_.notify_all();
+  WEFT_RECORD_USER_SCOPE("wait for workers");
   changed_.wait(lock, [&] { return left == 0; });
 }
 

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 namespace weft::profile {
@@ -191,12 +192,13 @@ void ElfFile::read_symbols() {
   Elf64_Sym symbol;
   for (std::size_t at = 0; copy_at(*bytes, at, &symbol); at += sizeof symbol)
     if (is_function(symbol) && symbol.st_name < names_.size())
-      symbols_.push_back({symbol.st_value, size_of(symbol), symbol.st_name});
-  // Of several at one address, the first of the largest.
+      symbols_.push_back({symbol.st_value, size_of(symbol), symbol.st_name,
+                          ELF64_ST_BIND(symbol.st_info) == STB_LOCAL});
+  // Of several at one address, the largest that others may call.
   std::stable_sort(symbols_.begin(), symbols_.end(),
                    [](const Symbol& a, const Symbol& b) {
-                     return a.address != b.address ? a.address < b.address
-                                                   : a.bytes > b.bytes;
+                     return std::tuple(a.address, a.is_local, ~a.bytes) <
+                            std::tuple(b.address, b.is_local, ~b.bytes);
                    });
 }
 

@@ -42,6 +42,7 @@ class ElfFile {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
     std::uint32_t name = 0;   // where it begins in the table of names
+    bool is_local = false;
   };
 
   // Errors: kIo           cannot be read

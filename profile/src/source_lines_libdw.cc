@@ -84,8 +84,12 @@ std::vector<SourceFrame> SourceLines::at(std::uint64_t address) const {
       next.line = static_cast<std::uint32_t>(number);
     next.file = text_of(dwarf_linesrc(line, nullptr, nullptr));
   }
+  // Above an inlined function, the first list goes on with where that was
+  // written; where it was put is what the second tells.
+  Dwarf_Die* lexical = nullptr;
   Dwarf_Die* scopes = nullptr;
-  const int count = dwarf_getscopes(&unit, address, &scopes);
+  int count = dwarf_getscopes(&unit, address, &lexical);
+  if (count > 0) count = dwarf_getscopes_die(lexical, &scopes);
   for (int i = 0; i < count; ++i) {
     Dwarf_Die* const scope = &scopes[i];
     const int tag = dwarf_tag(scope);
@@ -98,6 +102,7 @@ std::vector<SourceFrame> SourceLines::at(std::uint64_t address) const {
     read_call(&unit, scope, &next);
   }
   std::free(scopes);
+  std::free(lexical);
   if (frames.empty() && !next.file.empty()) frames.push_back(next);
   return frames;
 }

@@ -28,12 +28,13 @@ std::string_view folder(std::string_view path) {
   return path.substr(0, path.rfind('/') + 1);
 }
 
-// Frames in which weft records a call; a debug build has them in the program.
-bool is_recording(const std::string& function) {
-  for (const std::string_view start :
-       {"weft::internal::", "weft::RecordFunction::"})
-    if (function.compare(0, start.size(), start) == 0) return true;
-  return false;
+// Frames in which weft records a call: inlined into the program, or its own in
+// a debug build. Names of templates begin with what they return.
+bool is_recording(std::string_view function) {
+  std::string_view name = function.substr(0, function.find_first_of("(<"));
+  name.remove_prefix(name.rfind(' ') + 1);
+  return name.starts_with("weft::internal::") ||
+         name.starts_with("weft::RecordFunction::");
 }
 
 // The files that know a module, and what was found in them.
@@ -158,9 +159,9 @@ struct Symbolizer::State {
       for (SourceFrame& frame : module.lines->at(address))
         add(frames, std::move(frame));
     if (frames.empty() || frames.back().inlined) add(frames, {});
-    if (frames.back().function.empty())
-      frames.back().function =
-          profile::demangle(module.function_at(address), Rules::kWeft);
+    // Debug information may have it without namespaces and parameters.
+    if (const std::string symbol = module.function_at(address); !symbol.empty())
+      frames.back().function = profile::demangle(symbol, Rules::kWeft);
     return frames;
   }
 };

@@ -38,8 +38,12 @@ extern "C" __attribute__((noinline)) int _Zdoes_not_demangle() {
 
 namespace k8_08 {
 
-__attribute__((noinline)) int hidden_in_program() {
+__attribute__((always_inline)) inline int inlined_in_program() {
   return _Zdoes_not_demangle() + 1;
+}
+
+__attribute__((noinline)) int hidden_in_program() {
+  return inlined_in_program();
 }
 
 }  // namespace k8_08

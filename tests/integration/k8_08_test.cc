@@ -125,6 +125,10 @@ TEST_F(K8_08, DebugFilesGiveNamesAndLinesAlsoOfAClosedPlugin) {
   EXPECT_TRUE(has(text, ": k8_08_plugin_entry\n")) << text;
   EXPECT_TRUE(has(text, ": main\n")) << text;
   if (!source_lines_available()) GTEST_SKIP() << "built without libdw";
+  // Inlined, so without a frame of its own.
+  const std::size_t inlined = text.find("k8_08::inlined_in_program()\n");
+  ASSERT_NE(inlined, std::string::npos) << text;
+  EXPECT_GT(text.find(": k8_08::hidden_in_program()\n"), inlined);
   EXPECT_TRUE(has(text, "k8_08_plugin.cc(8): k8_08::hidden_in_plugin(void (*)"
                         "())\n"))
       << text;

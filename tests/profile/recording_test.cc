@@ -722,9 +722,10 @@ TEST(Stacks, BeginWithTheFunctionThatHasTheCall) {
   const auto& stack = find(*result, "op")->stack;
   ASSERT_GE(stack.size(), 2u);
   EXPECT_NE(stack[0].find("stack_of_an_op()"), std::string::npos) << stack[0];
-  if (source_lines_available())
-    EXPECT_EQ(stack[0].find("recording_test.cc("),
-              stack[0].rfind('/') + 1) << stack[0];
+  if (source_lines_available()) {
+    EXPECT_NE(stack[0].find("recording_test.cc("), std::string::npos)
+        << stack[0];
+  }
 }
 
 }  // namespace
