@@ -2,7 +2,8 @@
 
 // A small convolutional network that learns to tell strokes apart, profiled.
 //
-//   weft_inference [--steps N] [--threads N] [--batch N] [--out PREFIX]
+//   weft_inference [--steps N] [--threads N] [--batch N] [--rows N]
+//                  [--out PREFIX]
 //
 // Prints what the profiler found; with --out also writes PREFIX.json (for
 // ui.perfetto.dev) and PREFIX.stacks (for flame graphs).
@@ -38,6 +39,7 @@ struct Options {
   int steps = 20;
   int threads = 2;
   int batch = 64;
+  int rows = 12;  // of the first table
   std::string out;
 };
 
@@ -57,6 +59,8 @@ bool read_options(int argc, char** argv, Options* options) {
     if (name == "--threads" && read_number(value, 1, 64, &options->threads))
       continue;
     if (name == "--batch" && read_number(value, 1, 4096, &options->batch))
+      continue;
+    if (name == "--rows" && read_number(value, 1, 1000, &options->rows))
       continue;
     if (name != "--out") return false;
     options->out = value;
@@ -137,7 +141,7 @@ bool report(const weft::Profiler& profiler, const Options& options) {
   }
   weft::TableOptions table;
   table.sort_by = weft::SortKey::kSelfCpuTimeTotal;
-  table.row_limit = 12;
+  table.row_limit = options.rows;
   std::printf("\nBy name, most own time first\n%s",
               by_name->table(table).c_str());
   table.sort_by = weft::SortKey::kFlops;
@@ -163,7 +167,7 @@ int main(int argc, char** argv) {
   if (!read_options(argc, argv, &options)) {
     std::fprintf(stderr,
                  "usage: weft_inference [--steps 1..10000] [--threads 1..64] "
-                 "[--batch 1..4096] [--out PREFIX]\n");
+                 "[--batch 1..4096] [--rows 1..1000] [--out PREFIX]\n");
     return 2;
   }
   openblas_set_num_threads(1);  // the pool has the threads

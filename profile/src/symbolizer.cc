@@ -29,12 +29,17 @@ std::string_view folder(std::string_view path) {
 }
 
 // Frames in which weft records a call: inlined into the program, or its own in
-// a debug build. Names of templates begin with what they return.
-bool is_recording(std::string_view function) {
-  std::string_view name = function.substr(0, function.find_first_of("(<"));
+// a debug build. Names of templates begin with what they return, and debug
+// information has some without their namespace.
+bool is_recording(const ResolvedFrame& frame) {
+  std::string_view name = frame.function;
+  name = name.substr(0, name.find_first_of("(<"));
   name.remove_prefix(name.rfind(' ') + 1);
+  const std::string_view file = frame.file;
   return name.starts_with("weft::internal::") ||
-         name.starts_with("weft::RecordFunction::");
+         name.starts_with("weft::RecordFunction::") ||
+         (frame.inlined && (file.ends_with("/weft/span.h") ||
+                            file.ends_with("/weft/profile/record_function.h")));
 }
 
 // The files that know a module, and what was found in them.
@@ -191,7 +196,7 @@ std::vector<std::string> Symbolizer::frames(
   if (!captured) return {std::string(stack)};
   std::vector<std::string> texts;
   const auto add = [&](const ResolvedFrame& frame) {
-    if (!texts.empty() || !is_recording(frame.function))
+    if (!texts.empty() || !is_recording(frame))
       texts.push_back(frame.text());
   };
   for (const CapturedFrame& frame : captured->frames) {
