@@ -628,7 +628,9 @@ struct ResumeOnAnotherThread {
   std::thread& thread;
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> suspended) {
-    thread = std::thread([suspended] { suspended.resume(); });
+    // This lies in the coroutine, which may be over before the thread is known.
+    std::thread& resumer = thread;
+    resumer = std::thread([suspended] { suspended.resume(); });
   }
   void await_resume() const noexcept {}
 };
