@@ -7,6 +7,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
+
 #include "call_stack.h"
 #include "weft/session.h"
 
@@ -16,11 +18,16 @@ using weft::profile::WalkedStack;
 using weft::profile::WalkStart;
 using weft::profile::walk_start;
 
+// Keeps each of its frames, since it has something to do afterwards.
+volatile std::int64_t depth_left = 0;
 template <class F>
-__attribute__((noinline)) int at_depth(std::int64_t depth, const F& call) {
-  if (depth > 0) return at_depth(depth - 1, call) + 1;
-  call();
-  return 1;
+__attribute__((noinline)) void at_depth(std::int64_t depth, const F& call) {
+  if (depth > 0) {
+    at_depth(depth - 1, call);
+  } else {
+    call();
+  }
+  depth_left = depth;
 }
 
 __attribute__((noinline)) weft::StringId known_stack() {
