@@ -23,12 +23,12 @@ build_packages=(
   libdw-dev              # source lines of stack frames
   libsqlite3-dev         # nvprof import, examples/service
   libcpp-httplib-dev     # examples/service
-  libopenblas-dev        # examples/inference
   wrk                    # load for examples/service
 )
 test_packages=(
   libgtest-dev
   libbenchmark-dev
+  libopenblas-dev        # examples/inference
   relacy-dev             # model checking of the rings
   clang libclang-rt-14-dev # second compiler, fuzzers, sanitizers
   clang-format shellcheck
