@@ -26,7 +26,7 @@ enum class CallArgument : std::uint8_t {
   kInputs = 0,
   kSequence = 1,       // joins a forward call and its backward one
   kForwardThread = 2,  // ThreadIndex of the forward call, on backward ones
-  kStack = 3,          // text of the frames' addresses
+  kStack = 3,          // text: see weft/profile/captured_stack.h
   kHandle = 4,         // number of the call, when somebody wants one
   kArgs = 5,           // free text of a user's range
   kDebugHandle = 6,    // of the caller's own, see ProfilerOptions
