@@ -342,6 +342,36 @@ void report_polling(const Options& options) {
   (void)running->stop();
 }
 
+// K5-03: what a span costs that is refused, because nobody empties the ring,
+// against one that is recorded. At the end as at the beginning.
+void report_refused(const Options& options) {
+  constexpr std::uint64_t kSpans = 1000;
+  constexpr std::uint64_t kMoreThanARing = 1'000'000;
+  const auto exporter = std::make_shared<HeldDrainer>();
+  Result<Subscription> running = subscribe({}, exporter);
+  if (!running.ok() || !thread_init().ok()) std::exit(1);
+  const int times = options.quick ? 200 : 2000;
+  std::vector<double> recorded, first, last;
+  for (int i = 0; i < times; ++i) {
+    if (i % 20 == 0) std::this_thread::sleep_for(kPause);
+    recorded.push_back(time_ns([] { spans(kSpans); }) / kSpans);
+  }
+  exporter->hold();
+  spans(kMoreThanARing);
+  for (int i = 0; i < times; ++i)
+    first.push_back(time_ns([] { spans(kSpans); }) / kSpans);
+  spans(options.quick ? kMoreThanARing : 50 * kMoreThanARing);
+  for (int i = 0; i < times; ++i)
+    last.push_back(time_ns([] { spans(kSpans); }) / kSpans);
+  exporter->release();
+  char note[96];
+  std::snprintf(note, sizeof note, "%.1f ns, later %.1f ns; recorded %.1f ns",
+                clean(first), clean(last), clean(recorded));
+  report("K5-03 span, refused / recorded", clean(last) / clean(recorded), 1.5,
+         note);
+  (void)running->stop();
+}
+
 // How long 500 threads at once take that record ten spans each, from the moment
 // that all of them are there.
 double threads_at_once_us() {
@@ -575,6 +605,7 @@ int main(int argc, char** argv) {
   (void)shutdown();
   std::filesystem::remove(paced);
   report_polling(options);
+  report_refused(options);
   report_registration(options);
   report_calls(options);
   report_flat_out(options);
