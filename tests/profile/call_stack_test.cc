@@ -15,6 +15,7 @@
 
 #include "code_address.h"
 #include "ringbuf/single_step.h"
+#include "runtime/scale.h"
 #include "stack_table.h"
 #include "weft/profile/captured_stack.h"
 #include "weft/session.h"
@@ -163,6 +164,8 @@ TEST_F(CallStack, AThreadWhoseStackIsNotKnownIsUnwound) {
 
 // Its strings are numbered anew: an id of the parent's would name another text.
 TEST_F(CallStack, AForkedChildKnowsNoneOfItsParentsStacks) {
+  // Their children cannot make threads, or cannot allocate.
+  if (test::kSlowdown != 1) GTEST_SKIP() << "a sanitizer's child cannot";
   stack_here();
   const pid_t child = fork();
   ASSERT_NE(child, -1);
