@@ -198,7 +198,13 @@ Result<bool> ChromeEventSplitter::find_list() {
 void ChromeEventSplitter::read_rest() {
   // A second list is passed over like any other value.
   while (form_ == ChromeListForm::kObject && read_members() == Found::kList) {
-    while (peek() != Next::kEnd && peek() != Next::kCut && read().ok()) {
+    for (;;) {
+      const Next next = peek();
+      if (next == Next::kCut) return;
+      if (next == Next::kEnd) break;
+      const Result<Next> value = read();
+      // What is no value is not passed over either: the file is broken there.
+      if (!value.ok() || *value == Next::kCut) return;
     }
   }
 }

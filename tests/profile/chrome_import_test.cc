@@ -65,6 +65,16 @@ constexpr const char* kOperator =
     R"("ts":1700000000000150.5,"dur":40,"args":{"correlation":77,"device":0,)"
     R"("stream":7,"External id":3}})";
 
+// Found by fuzzing: what is no value in a second list was waited for without end.
+TEST_F(ChromeFile, ASecondListThatIsBrokenEndsTheReading) {
+  for (const char* rest : {":", "}", "]", "\"", "1:", "{", ""}) {
+    const ChromeImport trace =
+        import(std::string("{\"traceEvents\":[") + kOperator +
+               "],\"traceEvents\":[" + rest + "]}");
+    EXPECT_EQ(trace.events.size(), 3u) << rest;
+  }
+}
+
 TEST_F(ChromeFile, KernelsBelongToTheOperatorThatLaunchedThem) {
   const ChromeImport trace =
       import(std::string("{\"traceEvents\":[") + kOperator + "]}");
