@@ -604,11 +604,13 @@ int main(int argc, char** argv) {
   report_disabled(options);
   (void)shutdown();
   std::filesystem::remove(paced);
+  // Before sessions with other filters: after those, one with a filter is
+  // looked through record by record.
+  report_flat_out(options);
   report_polling(options);
   report_refused(options);
   report_registration(options);
   report_calls(options);
-  report_flat_out(options);
   report_export(options);
   report_reading_weft(options);
   report_idle(options);
