@@ -50,7 +50,6 @@ class CounterPages {
   Page& page(std::uint16_t number) const noexcept {
     return reinterpret_cast<Page*>(memory_.at(0))[number];
   }
-  std::size_t used_bytes() const noexcept { return next_ * sizeof(Page); }
 
  private:
   ringbuf::RingMemory memory_;
