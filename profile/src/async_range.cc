@@ -15,6 +15,7 @@ struct AsyncRange::State {
   // record has its order from the ring it goes to.
   std::atomic<std::uint64_t> span{0};
   std::atomic<bool> end_taken{false};
+  SiteId site = SiteId::kNone;  // constant once the range is handed out
 };
 
 namespace {
@@ -58,6 +59,8 @@ AsyncRange record_async(std::string_view name, std::string_view args,
       internal::begin_async(site, internal::intern(name), values.data(),
                             args.empty() ? 0 : kArgs + 1),
       std::memory_order_relaxed);
+  range.state_->site =
+      static_cast<SiteId>(site.number.load(std::memory_order_relaxed));
   return range;
 } catch (...) {
   return {};  // no memory for a handle
@@ -67,7 +70,7 @@ void AsyncRange::end() noexcept {
   if (state_ == nullptr) return;
   const std::uint64_t span =
       state_->span.exchange(0, std::memory_order_relaxed);
-  if (span != 0) internal::end_async(span);
+  if (span != 0) internal::end_async(span, state_->site);
 }
 
 bool AsyncRange::take_end() noexcept {

@@ -13,6 +13,15 @@ ThreadIndex thread_of(std::uint64_t id) noexcept {
   return static_cast<ThreadIndex>(id >> (kAsyncPositionBits + 1));
 }
 
+bool is_side(std::uint64_t id) noexcept {
+  return (id >> kAsyncPositionBits & 1) != 0;
+}
+
+// An id has only the low bits of its position: the nearest one is meant.
+bool lies_before(std::uint64_t id, std::uint64_t position) noexcept {
+  return position != 0 && ((position - 1 - id) & kAsyncMask) <= kAsyncMask / 2;
+}
+
 // The youngest position before `from`, in the same stream, with these low bits.
 std::uint64_t position_before(std::uint64_t from, std::uint32_t low) noexcept {
   return from -
@@ -41,12 +50,16 @@ bool OpenSpans::before_tracking(ThreadIndex thread,
 }
 
 void OpenSpans::begin(ThreadIndex thread, std::uint64_t position) {
+  if (!early_ends_.empty() && early_ends_.erase(async_id(thread, position)) != 0)
+    return;
   spans_[thread].push_back(position);
 }
 
 void OpenSpans::begin_async(ThreadIndex thread, std::uint64_t position,
                             bool shown) {
-  async_.emplace(async_id(thread, position), shown);
+  const std::uint64_t id = async_id(thread, position);
+  if (!early_ends_.empty() && early_ends_.erase(id) != 0) return;
+  async_.emplace(id, shown);
 }
 
 bool OpenSpans::shown(ThreadIndex thread, std::uint64_t from,
@@ -96,17 +109,20 @@ OpenSpans::Begin OpenSpans::end(std::uint64_t id) {
       return Begin::kShown;
     }
   }
-  return before_tracking(id) ? Begin::kShown : Begin::kUnknown;
+  if (before_tracking(id)) return Begin::kShown;
+  if (!is_side(id) && !unseen(id)) early_ends_.insert(id);
+  return Begin::kUnknown;
 }
 
-// An id has only the low bits of its position: the nearest one is meant.
 bool OpenSpans::before_tracking(std::uint64_t id) const {
-  const bool side = (id >> kAsyncPositionBits & 1) != 0;
+  if (is_side(id)) return lies_before(id, side_from_);
   const auto found = from_.find(thread_of(id));
-  const std::uint64_t from = side                    ? side_from_
-                             : found != from_.end() ? found->second
-                                                     : 0;
-  return from != 0 && ((from - 1 - id) & kAsyncMask) <= kAsyncMask / 2;
+  return found != from_.end() && lies_before(id, found->second);
+}
+
+bool OpenSpans::unseen(std::uint64_t id) const {
+  const auto found = seen_from_.find(thread_of(id));
+  return found != seen_from_.end() && lies_before(id, found->second);
 }
 
 void OpenSpans::forget(ThreadIndex thread) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "weft/record.h"
@@ -36,7 +37,7 @@ class OpenSpans {
   // True when the begin lies before the subscription.
   bool unseen(ThreadIndex thread, std::uint64_t from, std::uint32_t low) const;
   // The end of a span that is named by its async_id. Its begin may be on
-  // another thread and come later than its end.
+  // another thread and come later than its end: it leaves nothing open then.
   enum class Begin { kShown, kHidden, kUnknown };
   Begin end(std::uint64_t id);
 
@@ -46,6 +47,7 @@ class OpenSpans {
  private:
   bool before_tracking(ThreadIndex thread, std::uint64_t position) const;
   bool before_tracking(std::uint64_t id) const;
+  bool unseen(std::uint64_t id) const;
 
   bool tracking_ = false;
   std::uint64_t side_from_ = 0;
@@ -54,6 +56,7 @@ class OpenSpans {
   // By thread, innermost last: spans nest, so what ends is nearly always there.
   std::unordered_map<ThreadIndex, std::vector<std::uint64_t>> spans_;
   std::unordered_map<std::uint64_t, bool> async_;  // by id: shown
+  std::unordered_set<std::uint64_t> early_ends_;    // ids: begin to come
 };
 
 }  // namespace weft

@@ -236,8 +236,8 @@ bool Pipeline::passes(SubscriptionState& subscription, const Run& run,
       const OpenSpans::Begin begin = open.end(slot_at(run, at + 1).word1);
       if (begin != OpenSpans::Begin::kUnknown)
         return begin == OpenSpans::Begin::kShown;
-      // A span's end that was recorded elsewhere names its site.
-      return low_of(head) == 0 || site_passes(subscription, low_of(head));
+      // It began before the subscription, or its begin is still on its way.
+      return site_passes(subscription, low_of(head));
     }
     case RecordKind::kInstant:
     case RecordKind::kCounter:

@@ -367,12 +367,13 @@ std::uint64_t begin_async(SiteData& site, StringId name,
   return async_id(static_cast<ThreadIndex>(place.thread), place.position);
 }
 
-void end_async(std::uint64_t id) noexcept {
+void end_async(std::uint64_t id, SiteId site) noexcept {
   Runtime* runtime = Runtime::instance();
   if (runtime == nullptr) return;
   const Argument value("id", id);
   Draft draft;
   draft.kind = RecordKind::kAsyncEnd;
+  draft.word1 = pair_word(0, static_cast<std::uint32_t>(site));
   draft.values = &value;
   draft.count = 1;
   record(*runtime, draft);
@@ -402,8 +403,7 @@ void record_context(const RequestId& id) noexcept {
 
 AsyncSpan::AsyncSpan(std::string_view name) noexcept {
   if (!dynamic_async_site.on()) return;
-  id_ = internal::begin_async(dynamic_async_site, internal::intern(name),
-                              nullptr, 0);
+  begin(dynamic_async_site, internal::intern(name), nullptr, 0);
 }
 
 Request::Request(RequestId id) noexcept : previous_(current_request) {

@@ -50,6 +50,20 @@ TEST(OpenSpans, AsyncSpansAreKnownByTheirId) {
   EXPECT_EQ(open.end(async_id(kOne, 6)), OpenSpans::Begin::kHidden);
 }
 
+// The drainer looks at one thread after another: what began on the first may be
+// seen to end on the second before it was seen to begin.
+TEST(OpenSpans, ABeginAfterItsEndLeavesNothingOpen) {
+  OpenSpans open;
+  EXPECT_EQ(open.end(async_id(kOne, 5)), OpenSpans::Begin::kUnknown);
+  open.begin_async(kOne, 5, true);
+  EXPECT_EQ(open.end(async_id(kOne, 5)), OpenSpans::Begin::kUnknown);
+  EXPECT_EQ(open.end(async_id(kOne, 6)), OpenSpans::Begin::kUnknown);
+  open.begin(kOne, 6);
+  EXPECT_FALSE(open.shown(kOne, 7, 6));
+  open.begin(kOne, 7);
+  EXPECT_TRUE(open.shown(kOne, 8, 7));
+}
+
 TEST(OpenSpans, ASpanThatEndsElsewhereOutlivesItsThread) {
   OpenSpans open;
   open.begin(kOne, 5);

@@ -62,7 +62,7 @@ void SpanPairing::add(const DecodedRecord& record, std::int64_t ns) {
     case RecordKind::kSpanBegin: return begin(line, record, ns);
     case RecordKind::kSpanEnd: return end(line, record, ns);
     case RecordKind::kAsyncEnd:
-      // Ends of asynchronous spans name no site.
+      // Ends of asynchronous spans are AsyncPairing's.
       if (info_.site(record.site).kind == SiteKind::kSpan)
         end_elsewhere(record, ns);
       return;

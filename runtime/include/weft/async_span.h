@@ -22,7 +22,7 @@ namespace internal {
 WEFT_API std::uint64_t begin_async(SiteData& site, StringId name,
                                    const Argument* arguments,
                                    std::size_t count) noexcept;
-WEFT_API void end_async(std::uint64_t span) noexcept;
+WEFT_API void end_async(std::uint64_t span, SiteId site) noexcept;
 
 }  // namespace internal
 
@@ -46,16 +46,18 @@ class WEFT_API AsyncSpan {
             const Argument& a = {}, const Argument& b = {},
             const Argument& c = {}, const Argument& d = {}) noexcept {
     const Argument list[] = {a, b, c, d};
-    id_ = internal::begin_async(site, StringId::kNone, list, 4);
+    begin(site, StringId::kNone, list, 4);
   }
 
   AsyncSpan(const AsyncSpan&) = delete;
   AsyncSpan& operator=(const AsyncSpan&) = delete;
-  AsyncSpan(AsyncSpan&& other) noexcept : id_(std::exchange(other.id_, 0)) {}
+  AsyncSpan(AsyncSpan&& other) noexcept
+      : id_(std::exchange(other.id_, 0)), site_(other.site_) {}
   AsyncSpan& operator=(AsyncSpan&& other) noexcept {
     if (this != &other) {
       end();
       id_ = std::exchange(other.id_, 0);
+      site_ = other.site_;
     }
     return *this;
   }
@@ -63,7 +65,7 @@ class WEFT_API AsyncSpan {
 
   // Ends it now. Later calls do nothing.
   void end() noexcept {
-    if (id_ != 0) internal::end_async(id_);
+    if (id_ != 0) internal::end_async(id_, site_);
     id_ = 0;
   }
 
@@ -71,7 +73,16 @@ class WEFT_API AsyncSpan {
   explicit operator bool() const noexcept { return id_ != 0; }
 
  private:
+  void begin(internal::SiteData& site, StringId name,
+             const Argument* arguments, std::size_t count) noexcept {
+    id_ = internal::begin_async(site, name, arguments, count);
+    // Relaxed: set before the span began.
+    site_ = static_cast<SiteId>(site.number.load(std::memory_order_relaxed));
+  }
+
   std::uint64_t id_ = 0;
+  // Its end may come to the drainer before its begin: filters need to know.
+  SiteId site_ = SiteId::kNone;
 };
 
 }  // namespace weft

@@ -58,8 +58,9 @@ enum class RecordKind : std::uint8_t {
   kFlowOut = 5,     // word1: 0 | site; then kUint64 = flow id
   kFlowIn = 6,      // as kFlowOut
   kAsyncBegin = 7,  // as kSpanBegin; its id is async_id(thread, position)
-  kAsyncEnd = 8,    // word1: 0 | site; then kUint64 = id of what ends, a
-                    // kAsyncBegin, or a kSpanBegin that ended elsewhere
+  kAsyncEnd = 8,    // word1: 0 | site; then kUint64 = id of what ends: by
+                    // the site's kind a kAsyncBegin (site 0 in old files), or
+                    // a kSpanBegin that ended elsewhere
   kArgument = 9,    // late argument; word1: low 32 bits of the begin's
                     // position | key's StringId; then one value
   kFailure = 10,    // the span failed; word1: as kArgument, the reason's id
