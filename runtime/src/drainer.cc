@@ -110,13 +110,16 @@ void Drainer::obey() {
       case Command::Kind::kAdd:
         begin(command.subscription);
         break;
+      case Command::Kind::kStop:
+        settle_stop(subscription, command.not_before);
+        break;
       case Command::Kind::kPause:
         pause(subscription);
         break;
       case Command::Kind::kResume:
         drain_all();
         subscription.start_tick = runtime_->now();
-        subscription.stop_tick.store(kNoStop, std::memory_order_relaxed);
+        subscription.stop_tick = kNoStop;
         last_record_ns_ = monotonic_ns();
         take_anchor();
         break;
@@ -181,6 +184,14 @@ void Drainer::take_due_snapshots() {
 void Drainer::drain_all() {
   do pass();
   while (more_);
+}
+
+// Between two passes, so that none delivers a record whose side of the stop is
+// not settled. What its caller recorded before may have the present tick, where
+// the counter is a slow one, or one ahead of this processor's.
+void Drainer::settle_stop(SubscriptionState& subscription, Ticks not_before) {
+  if (subscription.stop_tick == kNoStop)
+    subscription.stop_tick = std::max(runtime_->now_ordered(), not_before) + 1;
 }
 
 // The interval is over: its records, and what was refused, go out now.
@@ -275,7 +286,7 @@ void Drainer::finish(const std::shared_ptr<SubscriptionState>& subscription) {
   read_run_delay();
   pipeline_.define();  // the ends of threads that the last pass found ended
   catalog_.forget_news();
-  s.end.stop_tick = s.stop_tick.load(std::memory_order_relaxed);
+  s.end.stop_tick = s.stop_tick;
   pipeline_.release_newest(s);
   s.end.delivered = load(s.delivered);
   for (std::size_t i = 0; i < kDropReasons; ++i)

@@ -96,6 +96,7 @@ class Drainer {
   void run();
   void obey();
   void begin(const std::shared_ptr<SubscriptionState>& subscription);
+  void settle_stop(SubscriptionState& subscription, Ticks not_before);
   void pause(SubscriptionState& subscription);
   void track(SubscriptionState& subscription);
   void filter(SubscriptionState& subscription, CategoryFilter filter);

@@ -66,10 +66,8 @@ void Pipeline::deliver(const Run& run) {
 
 void Pipeline::deliver_to(SubscriptionState& subscription, const Run& run) {
   const Ticks first = unwrap_tick(payload_of(slot_at(run, 0)), run.reference);
-  // Relaxed: set before the command that makes this the last pass.
-  const bool no_edge =
-      first >= subscription.start_tick &&
-      subscription.stop_tick.load(std::memory_order_relaxed) == kNoStop;
+  const bool no_edge = first >= subscription.start_tick &&
+                       subscription.stop_tick == kNoStop;
   if (no_edge && !subscription.open.tracking() &&
       subscription.limits.records == 0 && !subscription.limit_reached &&
       subscription.skipped.empty() && subscription.hidden.empty()) {
@@ -169,7 +167,7 @@ void Pipeline::deliver_selected(SubscriptionState& subscription,
 bool Pipeline::wants(SubscriptionState& subscription, const Run& run,
                      std::uint32_t at, const Slot& head) {
   const Ticks tick = unwrap_tick(payload_of(head), run.reference);
-  const Ticks stop = subscription.stop_tick.load(std::memory_order_relaxed);
+  const Ticks stop = subscription.stop_tick;
   if (tick >= subscription.start_tick && tick < stop)
     return !ends_hidden(subscription, run, at, head) &&
            passes(subscription, run, at, head);

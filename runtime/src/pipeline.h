@@ -63,8 +63,6 @@ struct SubscriptionState {
 
   ProcessInfo process;
 
-  // Set by stop() before the last pass of an interval.
-  std::atomic<Ticks> stop_tick{kNoStop};
   std::string end_reason;  // set by who stops it, before the last pass
   CategoryFilter switch_filter;  // as sites are switched; control calls only
 
@@ -76,6 +74,7 @@ struct SubscriptionState {
 
   // Drainer only.
   Ticks start_tick = 0;  // of the present interval; info has the first one's
+  Ticks stop_tick = kNoStop;  // the first beyond it, once it is to end
   SubscriptionEnd end;
   // Of the process's counts, what is not this one's. Never changes once the
   // drainer has begun the subscription.

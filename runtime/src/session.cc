@@ -35,7 +35,7 @@ using std::chrono::milliseconds;
 // was descheduled or stopped right there takes longer than some ns.
 constexpr auto kRecordTimeout = milliseconds(100);
 // A pass takes well under a millisecond. Only a stopped drainer needs longer.
-constexpr auto kDrainerTimeout = std::chrono::seconds(10);
+constexpr milliseconds kDrainerTimeout{10'000};
 
 // What control calls keep: who is subscribed. One mutex for all of them; no
 // record ever takes it.
@@ -91,21 +91,19 @@ void turn_sites(const Control& all) {
 
 Result<void> order(Runtime& runtime, Command::Kind kind,
                    const std::shared_ptr<SubscriptionState>& subscription,
-                   CategoryFilter filter = {}) {
+                   CategoryFilter filter = {},
+                   milliseconds timeout = kDrainerTimeout) {
   Command command;
   command.kind = kind;
   command.subscription = subscription;
   command.filter = std::move(filter);
+  command.not_before = runtime.now();
   command.done = std::make_shared<Completion>();
   const std::shared_ptr<Completion> done = command.done;
   runtime.drainer->order(std::move(command));
-  if (done->wait_for(kDrainerTimeout)) return {};
+  if (done->wait_for(timeout)) return {};
   return Error{ErrorCode::kTimeout, "the drainer does not answer"};
 }
-
-// The first tick that is beyond an interval that ends now. What was recorded
-// before the call may have the present tick, where the counter is a slow one.
-Ticks stop_tick(const Runtime& runtime) { return runtime.now_ordered() + 1; }
 
 // With the mutex held, as all below.
 Result<void> enter(Control& all, Runtime& runtime,
@@ -126,15 +124,16 @@ Result<void> enter(Control& all, Runtime& runtime,
 Result<void> leave(Control& all, Runtime& runtime,
                    std::shared_ptr<SubscriptionState> subscription,
                    std::string reason, milliseconds timeout) {
-  if (subscription->stop_tick.load(std::memory_order_relaxed) == kNoStop)
-    subscription->stop_tick.store(stop_tick(runtime),
-                                  std::memory_order_relaxed);
+  const Result<void> stopped =
+      order(runtime, Command::Kind::kStop, subscription);
   subscription->end_reason = std::move(reason);
   std::erase(all.active, subscription);
   if (all.session == subscription) all.session = nullptr;
   turn_sites(all);
   wait_for_records(runtime);
-  Result<void> result = order(runtime, Command::Kind::kRemove, subscription);
+  // It is told in any case: it may come to life later.
+  Result<void> result = order(runtime, Command::Kind::kRemove, subscription, {},
+                              stopped.ok() ? kDrainerTimeout : milliseconds(0));
   if (result.ok() && !subscription->written.wait_for(timeout))
     result = Error{ErrorCode::kTimeout,
                    "the output of \"" + subscription->info.name +
@@ -216,7 +215,7 @@ Result<void> init_locked(Control& all, const InitOptions& options,
   session->filter = config->filter;
   session->limits = config->options.limits;
   session->exporter = std::move(exporter);
-  if (!config->options.start) session->stop_tick.store(0);
+  if (!config->options.start) session->stop_tick = 0;
   if (Result<void> entered = enter(all, *runtime, session); !entered.ok())
     return entered;
   all.session = session;
@@ -342,10 +341,11 @@ Result<void> stop() {
   Runtime* runtime = Runtime::instance();
   if (runtime == nullptr || all.session == nullptr || all.paused)
     return not_running();
-  all.session->stop_tick.store(stop_tick(*runtime), std::memory_order_relaxed);
+  Result<void> stopped = order(*runtime, Command::Kind::kStop, all.session);
   all.paused = true;
   turn_sites(all);
   wait_for_records(*runtime);
+  if (!stopped.ok()) return stopped;
   return order(*runtime, Command::Kind::kPause, all.session);
 }
 
