@@ -8,6 +8,7 @@
 #include "message.h"
 #include "process_clock.h"
 #include "weft/clock.h"
+#include "weft/internal/definitions.h"
 
 namespace weft {
 namespace {
@@ -120,5 +121,21 @@ void Runtime::use_slow_clock() {
   slow_clock.store(true, std::memory_order_relaxed);
   SiteList::instance().turn_to_slow_clock();
 }
+
+namespace internal {
+
+std::string_view text_of(StringId number) noexcept {
+  std::string_view text;
+  if (const Runtime* runtime = Runtime::instance())
+    runtime->strings.text(number, &text);
+  return text;
+}
+
+bool describe_site(SiteId number, SiteInfo* info) noexcept {
+  const Runtime* runtime = Runtime::instance();
+  return runtime != nullptr && runtime->sites.info(number, info);
+}
+
+}  // namespace internal
 
 }  // namespace weft

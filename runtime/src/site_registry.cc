@@ -225,4 +225,19 @@ bool SiteTable::info(SiteId id, SiteInfo* info) const noexcept {
   return true;
 }
 
+namespace internal {
+
+std::uint8_t settle_site(SiteData& site) noexcept {
+  // Relaxed: a switch.
+  const std::uint8_t now = site.state.load(std::memory_order_relaxed);
+  if (now != kSiteUnregistered && now != kSiteRegistering) return now;
+  return SiteList::instance().add(site);
+}
+
+void unlink_module(ModuleAnchorData& module) noexcept {
+  SiteList::instance().unlink(module);
+}
+
+}  // namespace internal
+
 }  // namespace weft
