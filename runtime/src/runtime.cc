@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 
 #include <new>
@@ -16,6 +18,18 @@ namespace {
 constexpr std::size_t kStringBytes = 16 << 20;
 
 std::atomic<Runtime*> the_runtime{nullptr};
+
+// A plugin that brings weft along may be closed at any time: the code stays for
+// weft's own threads, and for what each thread that recorded runs at its end.
+void stay_loaded() noexcept {
+  Dl_info found;
+  link_map* module = nullptr;
+  if (dladdr1(&the_runtime, &found, reinterpret_cast<void**>(&module),
+              RTLD_DL_LINKMAP) == 0 ||
+      module == nullptr || *module->l_name == '\0')
+    return;  // the program itself stays
+  dlopen(module->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
 
 }  // namespace
 
@@ -42,6 +56,7 @@ Runtime* Runtime::create() noexcept {
     delete made;
     return instance();
   }
+  stay_loaded();
   return made;
 }
 
