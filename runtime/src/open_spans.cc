@@ -22,37 +22,23 @@ bool lies_before(std::uint64_t id, std::uint64_t position) noexcept {
   return position != 0 && ((position - 1 - id) & kAsyncMask) <= kAsyncMask / 2;
 }
 
-// The youngest position before `from`, in the same stream, with these low bits.
-std::uint64_t position_before(std::uint64_t from, std::uint32_t low) noexcept {
-  return from -
-         static_cast<std::uint32_t>(static_cast<std::uint32_t>(from) - low);
-}
-
 }  // namespace
+
+const OpenSpans::Line* OpenSpans::find(ThreadIndex thread) const {
+  const auto found = lines_.find(thread);
+  return found != lines_.end() ? &found->second : nullptr;
+}
 
 void OpenSpans::track_from(ThreadIndex thread, std::uint64_t position) {
   if ((position & kSidePosition) != 0) {
     side_from_ = position;
   } else {
-    from_[thread] = position;
+    line(thread).tracked_from = position;
   }
 }
 
 void OpenSpans::see_from(ThreadIndex thread, std::uint64_t position) {
-  seen_from_[thread] = position;
-}
-
-bool OpenSpans::before_tracking(ThreadIndex thread,
-                                std::uint64_t position) const {
-  if ((position & kSidePosition) != 0) return position < side_from_;
-  const auto found = from_.find(thread);
-  return found != from_.end() && position < found->second;
-}
-
-void OpenSpans::begin(ThreadIndex thread, std::uint64_t position) {
-  if (!early_ends_.empty() && early_ends_.erase(async_id(thread, position)) != 0)
-    return;
-  spans_[thread].push_back(position);
+  line(thread).seen_from = position;
 }
 
 void OpenSpans::begin_async(ThreadIndex thread, std::uint64_t position,
@@ -63,33 +49,18 @@ void OpenSpans::begin_async(ThreadIndex thread, std::uint64_t position,
 }
 
 bool OpenSpans::shown(ThreadIndex thread, std::uint64_t from,
-                      std::uint32_t low) const {
+                      std::uint32_t low) {
+  const Line& spans = line(thread);
   const std::uint64_t position = position_before(from, low);
-  if (before_tracking(thread, position)) return true;
-  const auto found = spans_.find(thread);
-  return found != spans_.end() &&
-         std::find(found->second.rbegin(), found->second.rend(), position) !=
-             found->second.rend();
-}
-
-bool OpenSpans::end(ThreadIndex thread, std::uint64_t from,
-                    std::uint32_t low) {
-  const std::uint64_t position = position_before(from, low);
-  if (before_tracking(thread, position)) return true;
-  const auto found = spans_.find(thread);
-  if (found == spans_.end()) return false;
-  std::vector<std::uint64_t>& open = found->second;
-  const auto span = std::find(open.rbegin(), open.rend(), position);
-  if (span == open.rend()) return false;
-  open.erase(std::next(span).base());
-  return true;
+  return before_tracking(spans, position) ||
+         std::find(spans.shown.rbegin(), spans.shown.rend(), position) !=
+             spans.shown.rend();
 }
 
 bool OpenSpans::unseen(ThreadIndex thread, std::uint64_t from,
-                       std::uint32_t low) const {
-  const auto found = seen_from_.find(thread);
-  return found != seen_from_.end() && (from & kSidePosition) == 0 &&
-         position_before(from, low) < found->second;
+                       std::uint32_t low) {
+  return (from & kSidePosition) == 0 &&
+         position_before(from, low) < line(thread).seen_from;
 }
 
 OpenSpans::Begin OpenSpans::end(std::uint64_t id) {
@@ -99,8 +70,8 @@ OpenSpans::Begin OpenSpans::end(std::uint64_t id) {
     return shown ? Begin::kShown : Begin::kHidden;
   }
   const ThreadIndex thread = thread_of(id);
-  if (const auto found = spans_.find(thread); found != spans_.end()) {
-    std::vector<std::uint64_t>& open = found->second;
+  if (const auto found = lines_.find(thread); found != lines_.end()) {
+    std::vector<std::uint64_t>& open = found->second.shown;
     const auto span = std::find_if(
         open.begin(), open.end(),
         [&](std::uint64_t position) { return async_id(thread, position) == id; });
@@ -116,19 +87,22 @@ OpenSpans::Begin OpenSpans::end(std::uint64_t id) {
 
 bool OpenSpans::before_tracking(std::uint64_t id) const {
   if (is_side(id)) return lies_before(id, side_from_);
-  const auto found = from_.find(thread_of(id));
-  return found != from_.end() && lies_before(id, found->second);
+  const Line* const spans = find(thread_of(id));
+  return spans != nullptr && lies_before(id, spans->tracked_from);
 }
 
 bool OpenSpans::unseen(std::uint64_t id) const {
-  const auto found = seen_from_.find(thread_of(id));
-  return found != seen_from_.end() && lies_before(id, found->second);
+  const Line* const spans = find(thread_of(id));
+  return spans != nullptr && lies_before(id, spans->seen_from);
 }
 
 void OpenSpans::forget(ThreadIndex thread) {
-  const auto found = spans_.find(thread);
-  if (found != spans_.end() && found->second.empty()) spans_.erase(found);
-  seen_from_.erase(thread);
+  const auto found = lines_.find(thread);
+  if (found == lines_.end()) return;
+  found->second.seen_from = 0;
+  if (!found->second.shown.empty() || found->second.tracked_from != 0) return;
+  if (recent_ == &found->second) recent_ = nullptr;
+  lines_.erase(found);
 }
 
 }  // namespace weft

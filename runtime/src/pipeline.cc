@@ -73,7 +73,7 @@ void Pipeline::deliver_to(SubscriptionState& subscription, const Run& run) {
       subscription.skipped.empty() && subscription.hidden.empty()) {
     hand_over(subscription, run);
   } else {
-    deliver_selected(subscription, run);
+    deliver_selected(subscription, run, no_edge);
   }
 }
 
@@ -104,12 +104,64 @@ void Pipeline::release_newest(SubscriptionState& subscription) {
   subscription.newest = nullptr;
 }
 
+inline bool Pipeline::site_passes(SubscriptionState& subscription,
+                                  std::uint32_t site) {
+  const std::vector<std::uint8_t>& known = subscription.site_passes;
+  return site < known.size() && known[site] != 0
+             ? known[site] == 1
+             : look_up_site(subscription, site);
+}
+
+inline bool Pipeline::passes(SubscriptionState& subscription, const Run& run,
+                             std::uint32_t at, const Slot& head) {
+  OpenSpans& open = subscription.open;
+  if (!open.tracking()) return true;
+  const std::uint64_t position = run.position + at;
+  switch (kind_of(head)) {
+    case RecordKind::kSpanBegin: {
+      if (!site_passes(subscription, low_of(head))) return false;
+      open.begin(run.thread, position);
+      return true;
+    }
+    case RecordKind::kSpanEnd:
+      return open.end(run.thread, position, high_of(head)) ||
+             (open.unseen(run.thread, position, high_of(head)) &&
+              site_passes(subscription, low_of(head)));
+    case RecordKind::kArgument:
+    case RecordKind::kFailure:
+      // Of another thread's span: its begin may still be on its way.
+      return (flags_of(head) & kFlagForeign) != 0 ||
+             open.shown(run.thread, position, high_of(head));
+    case RecordKind::kAsyncBegin: {
+      const bool shown = site_passes(subscription, low_of(head));
+      open.begin_async(run.thread, position, shown);
+      return shown;
+    }
+    case RecordKind::kAsyncEnd: {
+      const OpenSpans::Begin begin = open.end(slot_at(run, at + 1).word1);
+      if (begin != OpenSpans::Begin::kUnknown)
+        return begin == OpenSpans::Begin::kShown;
+      // It began before the subscription, or its begin is still on its way.
+      return site_passes(subscription, low_of(head));
+    }
+    case RecordKind::kInstant:
+    case RecordKind::kCounter:
+    case RecordKind::kFlowOut:
+    case RecordKind::kFlowIn:
+    case RecordKind::kStep:
+      return site_passes(subscription, low_of(head));
+    default:
+      return true;
+  }
+}
+
 // Record by record: at the edges of the interval, with a filter, or a limit.
 void Pipeline::deliver_selected(SubscriptionState& subscription,
-                                const Run& run) {
+                                const Run& run, bool no_edge) {
   const std::uint32_t count = size_of(run);
   const bool side = (run.position & kSidePosition) != 0;
   const auto thread = static_cast<std::uint32_t>(run.thread);
+  const bool all_inside = no_edge && subscription.hidden.empty();
   std::uint64_t skipped = 0;
   if (const auto before = subscription.skipped.find(thread);
       !side && before != subscription.skipped.end()) {
@@ -140,7 +192,8 @@ void Pipeline::deliver_selected(SubscriptionState& subscription,
     const Slot& head = slot_at(run, at);
     std::uint32_t next = at + 1;
     while (next < count && is_continuation(slot_at(run, next))) ++next;
-    bool wanted = wants(subscription, run, at, head);
+    bool wanted = all_inside ? passes(subscription, run, at, head)
+                             : wants(subscription, run, at, head);
     if (wanted && room == 0) {
       over_limit += is_mark(kind_of(head)) ? 0 : 1;
       wanted = false;
@@ -205,51 +258,8 @@ bool Pipeline::ends_hidden(SubscriptionState& subscription, const Run& run,
   }
 }
 
-bool Pipeline::passes(SubscriptionState& subscription, const Run& run,
-                      std::uint32_t at, const Slot& head) {
-  OpenSpans& open = subscription.open;
-  if (!open.tracking()) return true;
-  const std::uint64_t position = run.position + at;
-  switch (kind_of(head)) {
-    case RecordKind::kSpanBegin: {
-      if (!site_passes(subscription, low_of(head))) return false;
-      open.begin(run.thread, position);
-      return true;
-    }
-    case RecordKind::kSpanEnd:
-      return open.end(run.thread, position, high_of(head)) ||
-             (open.unseen(run.thread, position, high_of(head)) &&
-              site_passes(subscription, low_of(head)));
-    case RecordKind::kArgument:
-    case RecordKind::kFailure:
-      // Of another thread's span: its begin may still be on its way.
-      return (flags_of(head) & kFlagForeign) != 0 ||
-             open.shown(run.thread, position, high_of(head));
-    case RecordKind::kAsyncBegin: {
-      const bool shown = site_passes(subscription, low_of(head));
-      open.begin_async(run.thread, position, shown);
-      return shown;
-    }
-    case RecordKind::kAsyncEnd: {
-      const OpenSpans::Begin begin = open.end(slot_at(run, at + 1).word1);
-      if (begin != OpenSpans::Begin::kUnknown)
-        return begin == OpenSpans::Begin::kShown;
-      // It began before the subscription, or its begin is still on its way.
-      return site_passes(subscription, low_of(head));
-    }
-    case RecordKind::kInstant:
-    case RecordKind::kCounter:
-    case RecordKind::kFlowOut:
-    case RecordKind::kFlowIn:
-    case RecordKind::kStep:
-      return site_passes(subscription, low_of(head));
-    default:
-      return true;
-  }
-}
-
-bool Pipeline::site_passes(SubscriptionState& subscription,
-                           std::uint32_t site) {
+bool Pipeline::look_up_site(SubscriptionState& subscription,
+                            std::uint32_t site) {
   std::vector<std::uint8_t>& known = subscription.site_passes;
   if (site >= known.size()) known.resize(site + 1, 0);
   if (known[site] == 0) {

@@ -124,7 +124,8 @@ class Pipeline {
 
  private:
   void deliver_to(SubscriptionState& subscription, const Run& run);
-  void deliver_selected(SubscriptionState& subscription, const Run& run);
+  void deliver_selected(SubscriptionState& subscription, const Run& run,
+                        bool no_edge);
   void hand_over(SubscriptionState& subscription, const Run& slice);
   bool wants(SubscriptionState& subscription, const Run& run,
              std::uint32_t at, const Slot& head);
@@ -133,6 +134,7 @@ class Pipeline {
   bool passes(SubscriptionState& subscription, const Run& run,
               std::uint32_t at, const Slot& head);
   bool site_passes(SubscriptionState& subscription, std::uint32_t site);
+  bool look_up_site(SubscriptionState& subscription, std::uint32_t site);
   void reach_limit(SubscriptionState& subscription, std::string what);
 
   const Catalog* catalog_;
