@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/collection.h"
+#include "runtime/scale.h"
 #include "weft/clock.h"
 #include "weft/profile/symbolizer.h"
 #include "weft/profile/async_range.h"
@@ -455,6 +456,47 @@ TEST(K8_06, AllocatedAndFreedAreTwoColumnsAndEachByteHasARow) {
   EXPECT_EQ(summary.total.net_bytes(), net);
   EXPECT_EQ(summary.peak_bytes, 1000);
   EXPECT_NE(summary.table().find("many small ones"), std::string::npos);
+}
+
+// Everything recorded so far is out of the rings.
+void wait_for_drainer() {
+  const std::uint64_t passes = status().drain_passes;
+  while (status().drain_passes < passes + 2) std::this_thread::yield();
+}
+
+// Of small blocks there are very many, and the rows still are the counter's
+// change.
+TEST(K8_06, VeryManySmallBlocksAreAllInTheSum) {
+  constexpr unsigned kBlocks = test::scaled(200'000);
+  constexpr std::int64_t kBytes = 24;
+  static char blocks[64];
+  std::int64_t in_use = 0;
+  Profiler profiler({.profile_memory = true, .max_host_bytes = 1u << 30});
+  ASSERT_TRUE(profiler.start().ok());
+  ASSERT_TRUE(thread_init().ok());
+  {
+    WEFT_RECORD_FUNCTION("keeps every fourth");
+    for (unsigned i = 0; i < kBlocks; ++i) {
+      // The largest ring holds some 10,000 of them.
+      if (i % 4000 == 0) wait_for_drainer();
+      in_use += kBytes;
+      report_alloc(&blocks[i % 64], kBytes, {}, {in_use, -1});
+      if (i % 4 == 0) continue;
+      in_use -= kBytes;
+      report_free(&blocks[i % 64], kBytes, {}, {in_use, -1});
+    }
+  }
+  ASSERT_TRUE(profiler.stop().ok());
+  ASSERT_EQ(profiler.statistics()->records_dropped, 0u);
+  const auto result = profiler.result();
+  ASSERT_TRUE(result.ok());
+  const MemorySummary summary = summarize_memory((*result)->events(),
+                                                 (*result)->memory_records());
+  EXPECT_EQ(summary.total.net_bytes(), in_use);
+  const MemoryRow* row = summary.find("keeps every fourth");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->allocated_bytes, kBytes * kBlocks);
+  EXPECT_EQ(row->net_bytes(), in_use);
 }
 
 TEST(MemoryReports, DoNotGoToWhoDidNotAsk) {
