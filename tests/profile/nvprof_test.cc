@@ -144,7 +144,7 @@ TEST(K8_07, MalformedRangesAreCounted) {
 }
 
 // D-23: kernels launched by one thread inside another thread's range.
-TEST(K8_07, CallsBelongToRangesOfTheirOwnThread) {
+TEST(K8_07, D23_CallsBelongToRangesOfTheirOwnThread) {
   NvprofFile file("threads.nvprof");
   fill(file, kLaunchKernel);
   file.run("ALTER TABLE CUPTI_ACTIVITY_KIND_MARKER ADD COLUMN objectKind INT");

@@ -609,7 +609,7 @@ TEST(D38, ARangeWhoseSessionEndedFirstIsUnfinishedAndHarmless) {
   range.end();
 }
 
-TEST(Coverage, ThisThreadAloneByDefaultAndAllIfAsked) {
+TEST(Coverage, D08_ThisThreadAloneByDefaultAndAllIfAsked) {
   const auto body = [] {
     WEFT_RECORD_FUNCTION("mine");
     std::thread other([] { WEFT_RECORD_FUNCTION("theirs"); });
@@ -744,7 +744,7 @@ TEST(Coverage, AStateThatOutlivesItsSessionIsHarmless) {
   EXPECT_TRUE(later->events().empty());
 }
 
-TEST(Stacks, AreRecordedWhenWanted) {
+TEST(Stacks, D10_AreRecordedWhenWanted) {
   const auto body = [] { WEFT_RECORD_FUNCTION("op"); };
   EXPECT_FALSE(
       find(*profiled({.with_stack = true}, body), "op")->stack.empty());
