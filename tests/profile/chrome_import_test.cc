@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "decimal_time.h"
+#include "weft/profile/chrome_summary.h"
 
 namespace weft {
 namespace {
@@ -179,6 +180,18 @@ TEST_F(ChromeFile, MemoryRecordsAreCharged) {
   const FunctionEvent* loose = find(trace.events, "[memory]");
   ASSERT_NE(loose, nullptr);
   EXPECT_EQ(loose->memory.device_bytes[DeviceFamily::kCuda], -8);
+}
+
+// D-05, in both ways of reading: a range's end is outside it.
+TEST_F(ChromeFile, D05_MemoryWhereARangeEndsIsNotItsOwn) {
+  const ChromeImport trace = import(
+      R"([{"ph":"X","cat":"cpu_op","name":"f","pid":1,"tid":1,"ts":10,"dur":20},)"
+      R"({"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":30,"s":"t","args":{"Bytes":64}}])");
+  EXPECT_EQ(find(trace.events, "f")->memory.cpu_bytes, 0);
+  const auto summary = summarize_chrome_trace(path());
+  ASSERT_TRUE(summary.ok());
+  EXPECT_EQ(summary->averages.find("f")->memory.cpu_bytes, 0);
+  EXPECT_EQ(summary->averages.find("[memory]")->memory.cpu_bytes, 64);
 }
 
 TEST_F(ChromeFile, ThreadsKeepTheirNames) {

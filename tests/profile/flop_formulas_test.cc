@@ -85,6 +85,7 @@ TEST(FlopFormulas, EmptyMatricesCostNothing) {
   EXPECT_EQ(estimate("aten::mm", {tensor({}), tensor({3})}), 0u);
   EXPECT_EQ(estimate("aten::mm", {tensor({5, 0}), tensor({0, 3})}), 0u);
   EXPECT_EQ(estimate("aten::bmm", {tensor({0, 5, 4}), tensor({0, 4, 3})}), 0u);
+  EXPECT_EQ(estimate("aten::bmm", {tensor({0, 5, 4}), tensor({2, 4, 3})}), 0u);
 }
 
 // Unknown is not free.

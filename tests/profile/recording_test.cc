@@ -147,6 +147,23 @@ TEST(Inputs, MoreThanARecordHoldsIsCountedAndNotGuessed) {
   EXPECT_EQ(op->input_shapes[0], (Shape{2}));
 }
 
+// What shapes cost is slots: one for two dimensions, types included, once there
+// are a few.
+TEST(Inputs, TwoOfFourDimensionsTakeFourSlots) {
+  test::Collection trace;
+  profiled(kShapes, [] {
+    const Tensor images{{64, 3, 224, 224}};
+    WEFT_RECORD_FUNCTION("op", images, images);
+  });
+  std::size_t slots = 0;
+  for (const auto& [index, thread] : trace.stop().threads()) {
+    for (const auto& record : thread.records) {
+      if (record.kind == RecordKind::kSpanBegin) slots += record.values.size();
+    }
+  }
+  EXPECT_EQ(slots, 4u);
+}
+
 TEST(Inputs, WhatTheirTypeThrowsStaysInside) {
   const auto result =
       profiled(kShapes, [] { WEFT_RECORD_FUNCTION("op", Thrower()); });
