@@ -191,7 +191,9 @@ TEST_F(ChromeFile, D05_MemoryWhereARangeEndsIsNotItsOwn) {
   const auto summary = summarize_chrome_trace(path());
   ASSERT_TRUE(summary.ok());
   EXPECT_EQ(summary->averages.find("f")->memory.cpu_bytes, 0);
-  EXPECT_EQ(summary->averages.find("[memory]")->memory.cpu_bytes, 64);
+  const FunctionEventAvg* loose = summary->averages.find("[memory]");
+  ASSERT_NE(loose, nullptr);
+  EXPECT_EQ(loose->memory.cpu_bytes, 64);
 }
 
 TEST_F(ChromeFile, ThreadsKeepTheirNames) {
