@@ -111,6 +111,10 @@ TEST(FlopFormulas, ConvolutionRefusesWhatMakesNoSense) {
   EXPECT_EQ(
       estimate("aten::conv2d", conv({1, 8, 2, 2}, {8, 8, 3, 3}, 1, 0, 1, 1)),
       std::nullopt);
+  EXPECT_EQ(
+      estimate("aten::conv2d", conv({1, 3, 5, 5}, {8, 1, 3, 3}, 1, 0, 1, 2)),
+      std::nullopt)
+      << "groups of one channel and a half";
   Inputs textual = good;
   textual[4] = OpInput::other();  // padding "same"
   EXPECT_EQ(estimate("aten::conv2d", textual), std::nullopt);
