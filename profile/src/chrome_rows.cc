@@ -11,6 +11,7 @@
 
 #include "chrome_kinds.h"
 #include "event_tree.h"
+#include "launch_owner.h"
 #include "memory_attribution.h"
 
 namespace weft::profile {
@@ -68,13 +69,23 @@ std::vector<std::string> frames_of(std::string_view stack) {
   return frames;
 }
 
+HostSpan span_of(const FunctionEvent& row) {
+  return {row.start_ns, row.end_ns, row.scope == RecordScope::kUserScope};
+}
+
+// kNoEvent: nothing has this id, or there is none.
+std::size_t row_of_id(const std::unordered_map<std::string, std::size_t>& rows,
+                      const std::string& id) {
+  const auto found = id.empty() ? rows.end() : rows.find(id);
+  return found != rows.end() ? found->second : kNoEvent;
+}
+
 }  // namespace
 
 std::int64_t ChromeRows::thread_of(const ChromeEvent& event) {
   const auto next = static_cast<std::int64_t>(threads_.size()) + 1;
-  const auto [found, added] =
-      thread_numbers_.try_emplace(
-          {std::string(event.pid), std::string(event.tid)}, next);
+  const auto [found, added] = thread_numbers_.try_emplace(
+      {std::string(event.pid), std::string(event.tid)}, next);
   if (added) {
     threads_.push_back({found->first.first, found->first.second, ""});
   }
@@ -125,13 +136,12 @@ void ChromeRows::add_half(const ChromeEvent& event) {
   const bool on_thread = event.phase == "B" || event.phase == "E";
   const bool begins = is_any_of(event.phase, {"B", "b", "S"});
   Pairing& halves = on_thread ? thread_halves_ : async_halves_;
-  std::string key = on_thread
-                        ? joined({event.pid, event.tid})
-                        : joined({event.category, event.id, event.scope,
-                                  event.name,
-                                  event.id_is_local ? event.pid : ""});
-  halves[std::move(key)].push_back({begins ? Side::kBegin : Side::kEnd,
-                                    *event.start_ns, begun_.size()});
+  std::string key =
+      on_thread ? joined({event.pid, event.tid})
+                : joined({event.category, event.id, event.scope, event.name,
+                          event.id_is_local ? event.pid : ""});
+  halves[std::move(key)].push_back(
+      {begins ? Side::kBegin : Side::kEnd, *event.start_ns, begun_.size()});
   if (begins) begun_.push_back(row_of(event));
 }
 
@@ -226,19 +236,25 @@ void ChromeRows::pair_halves(Pairing& halves, bool async) {
   }
 }
 
-// The innermost host row around the launch, if the file says where that was.
+// The host row that the work was launched from, if the file says.
 std::size_t ChromeRows::launching_row(const RangeIndex& ranges,
                                       std::size_t device_row) const {
-  const auto call = call_of_.find(correlation_[device_row]);
-  if (!correlation_[device_row].empty() && call != call_of_.end()) {
-    const std::size_t parent = rows_[call->second].parent;
-    return parent != kNoEvent ? parent : call->second;
+  const std::size_t call = row_of_id(call_of_, correlation_[device_row]);
+  const std::size_t operation =
+      row_of_id(operation_of_, external_id_[device_row]);
+  if (call == kNoEvent) {
+    return operation != kNoEvent ? operation
+                                 : row_at_flow_start(ranges, rows_[device_row]);
   }
-  const auto operation = operation_of_.find(external_id_[device_row]);
-  if (!external_id_[device_row].empty() && operation != operation_of_.end()) {
-    return operation->second;
+  const std::size_t around = rows_[call].parent;
+  const HostSpan range =
+      around != kNoEvent ? span_of(rows_[around]) : HostSpan{};
+  if (operation != kNoEvent &&
+      numbered_operation_owns(span_of(rows_[operation]), span_of(rows_[call]),
+                              around != kNoEvent ? &range : nullptr)) {
+    return operation;
   }
-  return row_at_flow_start(ranges, rows_[device_row]);
+  return around != kNoEvent ? around : call;
 }
 
 // Old files have no numbers, but an arrow from the operation to its work.

@@ -15,6 +15,7 @@
 #include "compact_rows.h"
 #include "first_by_id.h"
 #include "inflating_reader.h"
+#include "launch_owner.h"
 #include "weft/profile/raw_event.h"
 #include "weft/profile/wrapping_sum.h"
 
@@ -177,9 +178,9 @@ class Summarizer : public profile::ChromeEventSink {
       case 'S':
       case 'F':
         add_half(async_halves_,
-                 profile::joined_key(
-                     {event.category, event.id, event.scope, event.name,
-                      event.id_is_local ? event.pid : ""}),
+                 profile::joined_key({event.category, event.id, event.scope,
+                                      event.name,
+                                      event.id_is_local ? event.pid : ""}),
                  event, event.phase == "b" || event.phase == "S");
         break;
       default:
@@ -249,17 +250,27 @@ class Summarizer : public profile::ChromeEventSink {
     return rows_.innermost(point.thread, point.at_ns, point.at_ns);
   }
 
+  profile::HostSpan span_of(std::uint32_t row) const {
+    return {rows_[row].start_ns, rows_[row].end_ns, rows_[row].is_user_scope};
+  }
+
   std::uint32_t owner_of(const Work& work) {
-    if (const std::uint32_t call = calls_.find(work.launch);
-        call != FirstById::kNone) {
-      const std::uint32_t parent = rows_[call].parent;
-      return parent != CompactRow::kNone ? parent : call;
+    const std::uint32_t call = calls_.find(work.launch);
+    const std::uint32_t operation = operations_.find(work.operation);
+    if (call == FirstById::kNone) {
+      return operation != FirstById::kNone ? operation
+                                           : row_at_flow_start(rows_[work.row]);
     }
-    if (const std::uint32_t operation = operations_.find(work.operation);
-        operation != FirstById::kNone) {
+    const std::uint32_t around = rows_[call].parent;
+    const bool in_range = around != CompactRow::kNone;
+    const profile::HostSpan range =
+        in_range ? span_of(around) : profile::HostSpan{};
+    if (operation != FirstById::kNone &&
+        profile::numbered_operation_owns(span_of(operation), span_of(call),
+                                         in_range ? &range : nullptr)) {
       return operation;
     }
-    return row_at_flow_start(rows_[work.row]);
+    return in_range ? around : call;
   }
 
   void own_work() {

@@ -92,7 +92,8 @@ Count conv2d(Inputs inputs) {
   const OpInput& groups = inputs[6];
   if (image == nullptr || weight == nullptr || image->size() != 4 ||
       weight->size() != 4 || !stride || !padding || !dilation ||
-      groups.kind != OpInput::Kind::kInteger || groups.values[0] <= 0) {
+      groups.kind != OpInput::Kind::kInteger || groups.values[0] <= 0 ||
+      (*image)[1] % groups.values[0] != 0) {
     return std::nullopt;
   }
   const auto rows = positions((*image)[2], (*weight)[2], stride->rows,

@@ -50,8 +50,10 @@ Result<void> claim_coverage(const std::shared_ptr<SharedSession>& session) {
     if (thread == nullptr)
       return Error{ErrorCode::kNotRunning, "the calling thread is ending"};
     auto& sessions = thread->inherited.sessions;
-    std::erase_if(sessions,
-                  [](const auto& other) { return !other->running.load(); });
+    // A child has those of its parent's thread.
+    std::erase_if(sessions, [](const auto& other) {
+      return !other->running.load() || other->process != getpid();
+    });
     if (!sessions.empty())
       return busy(*session, sessions.front()->number, "this thread");
     sessions.push_back(session);

@@ -41,9 +41,10 @@ class CallDecoderTest : public testing::Test {
         info->kind = SiteKind::kSpan;
         info->name = StringId{10};
         info->category = StringId{11};
-        info->argument_count = 2;
+        info->argument_count = 3;
         info->arguments[0] = {StringId{12}, RecordKind::kText};
         info->arguments[1] = {StringId{13}, RecordKind::kInt64};
+        info->arguments[2] = {StringId{16}, RecordKind::kUint64};
         return true;
       }
       if (number != kMemorySite) return false;
@@ -69,8 +70,8 @@ class CallDecoderTest : public testing::Test {
   }
 
   std::map<std::uint32_t, std::string> texts_{
-      {10, "call"}, {11, "user_scope"}, {12, "inputs"},
-      {13, "seq"},  {14, "free"},       {15, "+memory"}};
+      {10, "call"}, {11, "user_scope"}, {12, "inputs"},    {13, "seq"},
+      {14, "free"}, {15, "+memory"},    {16, "fwd_thread"}};
   std::vector<DecodedValue> values_;
   ProfilerOptions options_{.record_shapes = true};
 };
@@ -108,9 +109,9 @@ TEST_F(CallDecoderTest, RecordsOfHandlersPairAmongThemselves) {
 
 TEST_F(CallDecoderTest, WhatIsUnknownOrOfTheWrongTypeIsLeftOut) {
   CallDecoder decoder(definitions(), options_, -1);
-  values_ = {{0, RecordKind::kInt64, 7, {}, 0},     // inputs are text
-             {1, RecordKind::kText, 0, "x", 1},     // a number is not
-             {9, RecordKind::kInt64, 7, {}, 0}};    // no such key
+  values_ = {{0, RecordKind::kInt64, 7, {}, 0},   // inputs are text
+             {1, RecordKind::kText, 0, "x", 1},   // a number is not
+             {9, RecordKind::kInt64, 7, {}, 0}};  // no such key
   decoder.add(record(RecordKind::kSpanBegin, kOne, 1), 100);
   DecodedRecord unknown = record(RecordKind::kSpanBegin, kOne, 5);
   unknown.site = kUnknownSite;
@@ -127,6 +128,21 @@ TEST_F(CallDecoderTest, WhatIsUnknownOrOfTheWrongTypeIsLeftOut) {
   EXPECT_EQ(calls.events[1].name, "");
   EXPECT_EQ(calls.started_before, 1u);
   EXPECT_EQ(calls.unfinished, 2u);
+}
+
+// 2.1.1: a thread without a number of its forward call says nothing.
+TEST_F(CallDecoderTest, AForwardThreadNeedsASequenceNumber) {
+  CallDecoder decoder(definitions(), options_, -1);
+  values_ = {{1, RecordKind::kInt64, 7, {}, 0},
+             {2, RecordKind::kUint64, 3, {}, 0}};
+  decoder.add(record(RecordKind::kSpanBegin, kOne, 1), 100);
+  values_ = {{2, RecordKind::kUint64, 3, {}, 0}};
+  decoder.add(record(RecordKind::kSpanBegin, kOne, 5), 110);
+  decoder.close(200);
+  const DecodedCalls calls = decoder.take();
+  ASSERT_EQ(calls.events.size(), 2u);
+  EXPECT_EQ(calls.events[0].fwd_thread, 3);
+  EXPECT_EQ(calls.events[1].fwd_thread, 0);
 }
 
 TEST_F(CallDecoderTest, AnEnormousReleaseDoesNotOverflow) {

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -349,6 +352,24 @@ TEST(CapturedStack, ModulesAreTakenApart) {
         "module 8f 0 -1 /a", "module 8F 0 1 /a", "module 8f3 0 1 /a",
         "module ../ab 0 1 /a"})
     EXPECT_FALSE(parse_loaded_module(text).has_value()) << text;
+}
+
+[[noreturn]] void ask_for_stacks_without_memory() {
+  const rlimit nothing_more{0, RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &nothing_more);
+  const Result<void> ready = prepare_call_stacks();
+  std::fputs(ready.ok() ? "ready" : ready.error().message.c_str(), stderr);
+  std::_Exit(0);
+}
+
+// Field check K8-08: who asked for stacks and can have none learns why; a
+// session's start returns this. In a process of its own: the memory is taken
+// once.
+TEST(CallStackDeathTest, K8_08_StacksThatCannotBeHadAreRefusedInWords) {
+  if (test::kSlowdown != 1) GTEST_SKIP() << "a sanitizer needs the space";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(ask_for_stacks_without_memory(), testing::ExitedWithCode(0),
+              "stacks: no memory for a table");
 }
 
 }  // namespace

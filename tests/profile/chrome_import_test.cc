@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "decimal_time.h"
+#include "weft/profile/chrome_summary.h"
 
 namespace weft {
 namespace {
@@ -65,7 +66,8 @@ constexpr const char* kOperator =
     R"("ts":1700000000000150.5,"dur":40,"args":{"correlation":77,"device":0,)"
     R"("stream":7,"External id":3}})";
 
-// Found by fuzzing: what is no value in a second list was waited for without end.
+// Found by fuzzing: what is no value in a second list was waited for without
+// end.
 TEST_F(ChromeFile, ASecondListThatIsBrokenEndsTheReading) {
   for (const char* rest : {":", "}", "]", "\"", "1:", "{", ""}) {
     const ChromeImport trace =
@@ -97,6 +99,42 @@ TEST_F(ChromeFile, D32_UserRangesOwnWhatTheyLaunch) {
       R"({"ph":"X","cat":"cuda_runtime","name":"launch","pid":1,"tid":1,"ts":5,"dur":1,"args":{"correlation":1}},)"
       R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":50,"dur":9,"args":{"correlation":1}}])");
   EXPECT_EQ(find(trace.events, "request")->kernels.size(), 1u);
+}
+
+// Operators "outer" (1) around "inner" (2) on thread 1, which launches `kernel`
+// as told by `external_id` at `launch_us` on `launch_tid`.
+std::string nested_operators(int external_id, int launch_us, int launch_tid,
+                             const char* inner_category = "cpu_op") {
+  return R"([{"ph":"X","cat":"cpu_op","name":"outer","pid":1,"tid":1,"ts":0,"dur":100,"args":{"External id":1}},)"
+         R"({"ph":"X","cat":")" +
+         std::string(inner_category) +
+         R"(","name":"inner","pid":1,"tid":1,"ts":20,"dur":50,"args":{"External id":2}},)"
+         R"({"ph":"X","cat":"cuda_runtime","name":"launch","pid":1,"tid":)" +
+         std::to_string(launch_tid) + R"(,"ts":)" + std::to_string(launch_us) +
+         R"(,"dur":1,"args":{"correlation":9}},)"
+         R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":50,"dur":9,)"
+         R"("args":{"correlation":9,"External id":)" +
+         std::to_string(external_id) + "}}]";
+}
+
+// The file's own word counts where it can be true.
+TEST_F(ChromeFile, KernelsBelongToTheOperatorTheyNameIfItRanAtTheLaunch) {
+  const auto owner = [&](const std::string& json) {
+    const ChromeImport trace = import(json);
+    for (const FunctionEvent& event : trace.events) {
+      if (!event.kernels.empty()) return event.name;
+    }
+    return std::string("nobody");
+  };
+  EXPECT_EQ(owner(nested_operators(1, 30, 1)), "outer");
+  EXPECT_EQ(owner(nested_operators(2, 30, 1)), "inner");
+  EXPECT_EQ(owner(nested_operators(2, 30, 5)), "inner") << "another thread";
+  // Not running then: the number is of something else.
+  EXPECT_EQ(owner(nested_operators(2, 80, 1)), "outer");
+  EXPECT_EQ(owner(nested_operators(7, 30, 1)), "inner");
+  EXPECT_EQ(owner(nested_operators(2, 150, 5)), "launch");
+  // A user's range is never named.
+  EXPECT_EQ(owner(nested_operators(1, 30, 1, "user_annotation")), "inner");
 }
 
 TEST_F(ChromeFile, ArrowsLinkWhereNumbersAreMissing) {
@@ -142,6 +180,20 @@ TEST_F(ChromeFile, MemoryRecordsAreCharged) {
   const FunctionEvent* loose = find(trace.events, "[memory]");
   ASSERT_NE(loose, nullptr);
   EXPECT_EQ(loose->memory.device_bytes[DeviceFamily::kCuda], -8);
+}
+
+// D-05, in both ways of reading: a range's end is outside it.
+TEST_F(ChromeFile, D05_MemoryWhereARangeEndsIsNotItsOwn) {
+  const ChromeImport trace = import(
+      R"([{"ph":"X","cat":"cpu_op","name":"f","pid":1,"tid":1,"ts":10,"dur":20},)"
+      R"({"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":30,"s":"t","args":{"Bytes":64}}])");
+  EXPECT_EQ(find(trace.events, "f")->memory.cpu_bytes, 0);
+  const auto summary = summarize_chrome_trace(path());
+  ASSERT_TRUE(summary.ok());
+  EXPECT_EQ(summary->averages.find("f")->memory.cpu_bytes, 0);
+  const FunctionEventAvg* loose = summary->averages.find("[memory]");
+  ASSERT_NE(loose, nullptr);
+  EXPECT_EQ(loose->memory.cpu_bytes, 64);
 }
 
 TEST_F(ChromeFile, ThreadsKeepTheirNames) {

@@ -5,10 +5,10 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 
+#include "corpus_files.h"
 #include "decimal_time.h"
 #include "weft/profile/chrome_import.h"
 #include "weft/profile/chrome_summary.h"
@@ -17,11 +17,7 @@ namespace weft {
 namespace {
 
 using Json = simdjson::dom::element;
-
-std::filesystem::path data_folder() {
-  const char* set = std::getenv("WEFT_TEST_DATA");
-  return set != nullptr ? set : WEFT_TEST_DATA;
-}
+using testing_support::data_folder;
 
 std::int64_t time_ns(Json object, const char* key) {
   Json value;
@@ -121,12 +117,9 @@ void expect_same_averages(const KeyAverages& found,
 }
 
 TEST(ChromeCorpus, EveryPublicTraceReadsAsItsFiguresSay) {
-  const auto path = data_folder() / "expected.json";
-  if (!std::filesystem::exists(path)) {
-    GTEST_SKIP() << "no " << path << "; set WEFT_TEST_DATA";
-  }
+  WEFT_NEED_CORPUS();
   simdjson::dom::parser parser;
-  const Json file = parser.load(path.string());
+  const Json file = parser.load((data_folder() / "expected.json").string());
   std::size_t read = 0;
   for (auto [name, expected] : simdjson::dom::object(file["files"])) {
     const std::string form{std::string_view(expected["form"])};

@@ -85,6 +85,7 @@ TEST(FlopFormulas, EmptyMatricesCostNothing) {
   EXPECT_EQ(estimate("aten::mm", {tensor({}), tensor({3})}), 0u);
   EXPECT_EQ(estimate("aten::mm", {tensor({5, 0}), tensor({0, 3})}), 0u);
   EXPECT_EQ(estimate("aten::bmm", {tensor({0, 5, 4}), tensor({0, 4, 3})}), 0u);
+  EXPECT_EQ(estimate("aten::bmm", {tensor({0, 5, 4}), tensor({2, 4, 3})}), 0u);
 }
 
 // Unknown is not free.
@@ -110,6 +111,10 @@ TEST(FlopFormulas, ConvolutionRefusesWhatMakesNoSense) {
   EXPECT_EQ(
       estimate("aten::conv2d", conv({1, 8, 2, 2}, {8, 8, 3, 3}, 1, 0, 1, 1)),
       std::nullopt);
+  EXPECT_EQ(
+      estimate("aten::conv2d", conv({1, 3, 5, 5}, {8, 1, 3, 3}, 1, 0, 1, 2)),
+      std::nullopt)
+      << "groups of one channel and a half";
   Inputs textual = good;
   textual[4] = OpInput::other();  // padding "same"
   EXPECT_EQ(estimate("aten::conv2d", textual), std::nullopt);

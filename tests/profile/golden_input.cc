@@ -81,6 +81,12 @@ Json overlay(Json file, Json call, std::string_view key, bool& found) {
 
 }  // namespace
 
+std::filesystem::path golden_folder() {
+  const char* set = std::getenv("WEFT_TEST_GOLDEN");
+  return std::filesystem::path(set != nullptr ? set : WEFT_TEST_GOLDEN) /
+         "profiler";
+}
+
 std::int64_t to_ns(double us) { return std::llround(us * 1000); }
 
 std::optional<Json> member(Json object, std::string_view key) {

@@ -7,6 +7,7 @@
 #include <simdjson.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@
 namespace weft::golden {
 
 using Json = simdjson::dom::element;
+
+// Where the files are.
+std::filesystem::path golden_folder();
 
 std::int64_t to_ns(double us);
 

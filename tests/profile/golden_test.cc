@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -22,12 +21,6 @@
 
 namespace weft::golden {
 namespace {
-
-std::filesystem::path golden_folder() {
-  const char* set = std::getenv("WEFT_TEST_GOLDEN");
-  return std::filesystem::path(set != nullptr ? set : WEFT_TEST_GOLDEN) /
-         "profiler";
-}
 
 std::string printed(Json recorded) {
   return std::string(std::string_view(recorded));

@@ -34,6 +34,20 @@ TEST(KeyAverages, TV_A2_HostAndDeviceRowsOfOneNameStayApart) {
   EXPECT_EQ(list.key_averages().size(), 2u);
 }
 
+// D-04: a user's range drawn over device work is no work, even under its name.
+TEST(KeyAverages, D04_AnnotationsStayApartFromWorkOfTheirName) {
+  FunctionEvent drawn = device_row("train", 0, 10);
+  drawn.is_user_annotation = true;
+  const EventList list({drawn, device_row("train", 2, 5)});
+  const KeyAverages averages = list.key_averages();
+  ASSERT_EQ(averages.size(), 2u);
+  EXPECT_TRUE(averages[0].is_user_annotation);
+  EXPECT_EQ(averages[1].device_time_total_ns.sum(), us(3));
+  EXPECT_NE(averages.table().find("Self CUDA time total: 3.000us"),
+            std::string::npos)
+      << averages.table();
+}
+
 TEST(KeyAverages, TV_A3_StepsAreOneRow) {
   const auto parsed = parse_raw_events(
       {raw("ProfilerStep#3", 0, 5, 1), raw("ProfilerStep#4", 5, 9, 2)}, {});

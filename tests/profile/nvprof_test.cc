@@ -135,16 +135,20 @@ TEST(K8_07, MalformedRangesAreCounted) {
   file.add_marker(22, 0, 2300);
   file.add_marker(23, 99, 2500);  // no such string
   file.add_marker(23, 0, 2600);
+  file.add_marker(24, 1, 2700);
+  file.add_marker(24, 1, 2800);  // begins again
+  file.add_marker(24, 0, 2900);
   const NvprofImport import = import_of(file);
   EXPECT_TRUE(says(import, "1 ranges without an end"));
   EXPECT_TRUE(says(import, "2 range ends without a begin"));
   EXPECT_TRUE(says(import, "1 intervals that end before they begin"));
+  EXPECT_TRUE(says(import, "1 ranges that began again before they ended"));
   EXPECT_TRUE(says(import, "1 names whose string is missing"));
   EXPECT_NE(find(import.events, "string 99"), nullptr);
 }
 
 // D-23: kernels launched by one thread inside another thread's range.
-TEST(K8_07, CallsBelongToRangesOfTheirOwnThread) {
+TEST(K8_07, D23_CallsBelongToRangesOfTheirOwnThread) {
   NvprofFile file("threads.nvprof");
   fill(file, kLaunchKernel);
   file.run("ALTER TABLE CUPTI_ACTIVITY_KIND_MARKER ADD COLUMN objectKind INT");

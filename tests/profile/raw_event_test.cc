@@ -65,6 +65,16 @@ TEST(RawEvents, D11_LaunchWithAnOperationsNumberOwnsNothing) {
   EXPECT_EQ(row(reference, "A").device_time_total_ns[cuda], us(100));
 }
 
+// D-04: a user's range drawn over device work is no work of an operation.
+TEST(RawEvents, D04_AnnotationsAreNobodysKernels) {
+  std::vector<RawEvent> records = launch_example(70);
+  records.push_back(on_device(linked(raw("drawn", 35, 95, 70), 5)));
+  records.back().is_user_annotation = true;
+  const EventList list = list_of(records);
+  EXPECT_EQ(row(list, "A").kernels.size(), 1u);
+  EXPECT_EQ(row(list, "A").device_time_total_ns[DeviceFamily::kCuda], us(50));
+}
+
 TEST(RawEvents, LooseEndsAreCounted) {
   std::vector<RawEvent> records = launch_example(70);
   records.push_back(linked(raw("launch", 91, 92, 80, 9), 5));

@@ -31,7 +31,7 @@ ListRecord with_device(ListRecord event, std::int64_t device_us) {
 }
 
 // An open range of one thread must not be ended by another thread's pop.
-TEST(RecordLists2017, ThreadsHaveStacksOfTheirOwn) {
+TEST(RecordLists2017, D36_ThreadsHaveStacksOfTheirOwn) {
   const RecordLists lists = {{mark(), record(Kind::kPush, 105, 0, "request")},
                              {record(Kind::kPop, 135, 0, "", 2)}};
   const auto parsed = parse_record_lists_2017(lists);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/collection.h"
+#include "runtime/scale.h"
 #include "weft/clock.h"
 #include "weft/profile/symbolizer.h"
 #include "weft/profile/async_range.h"
@@ -144,6 +145,23 @@ TEST(Inputs, MoreThanARecordHoldsIsCountedAndNotGuessed) {
   const FunctionEvent* op = find(*result, "op");
   ASSERT_GE(op->input_shapes.size(), 1u);
   EXPECT_EQ(op->input_shapes[0], (Shape{2}));
+}
+
+// What shapes cost is slots: one for two dimensions, types included, once there
+// are a few.
+TEST(Inputs, TwoOfFourDimensionsTakeFourSlots) {
+  test::Collection trace;
+  profiled(kShapes, [] {
+    const Tensor images{{64, 3, 224, 224}};
+    WEFT_RECORD_FUNCTION("op", images, images);
+  });
+  std::size_t slots = 0;
+  for (const auto& [index, thread] : trace.stop().threads()) {
+    for (const auto& record : thread.records) {
+      if (record.kind == RecordKind::kSpanBegin) slots += record.values.size();
+    }
+  }
+  EXPECT_EQ(slots, 4u);
 }
 
 TEST(Inputs, WhatTheirTypeThrowsStaysInside) {
@@ -457,6 +475,47 @@ TEST(K8_06, AllocatedAndFreedAreTwoColumnsAndEachByteHasARow) {
   EXPECT_NE(summary.table().find("many small ones"), std::string::npos);
 }
 
+// Everything recorded so far is out of the rings.
+void wait_for_drainer() {
+  const std::uint64_t passes = status().drain_passes;
+  while (status().drain_passes < passes + 2) std::this_thread::yield();
+}
+
+// Of small blocks there are very many, and the rows still are the counter's
+// change.
+TEST(K8_06, VeryManySmallBlocksAreAllInTheSum) {
+  constexpr unsigned kBlocks = test::scaled(200'000);
+  constexpr std::int64_t kBytes = 24;
+  static char blocks[64];
+  std::int64_t in_use = 0;
+  Profiler profiler({.profile_memory = true, .max_host_bytes = 1u << 30});
+  ASSERT_TRUE(profiler.start().ok());
+  ASSERT_TRUE(thread_init().ok());
+  {
+    WEFT_RECORD_FUNCTION("keeps every fourth");
+    for (unsigned i = 0; i < kBlocks; ++i) {
+      // The largest ring holds some 10,000 of them.
+      if (i % 4000 == 0) wait_for_drainer();
+      in_use += kBytes;
+      report_alloc(&blocks[i % 64], kBytes, {}, {in_use, -1});
+      if (i % 4 == 0) continue;
+      in_use -= kBytes;
+      report_free(&blocks[i % 64], kBytes, {}, {in_use, -1});
+    }
+  }
+  ASSERT_TRUE(profiler.stop().ok());
+  ASSERT_EQ(profiler.statistics()->records_dropped, 0u);
+  const auto result = profiler.result();
+  ASSERT_TRUE(result.ok());
+  const MemorySummary summary = summarize_memory((*result)->events(),
+                                                 (*result)->memory_records());
+  EXPECT_EQ(summary.total.net_bytes(), in_use);
+  const MemoryRow* row = summary.find("keeps every fourth");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->allocated_bytes, kBytes * kBlocks);
+  EXPECT_EQ(row->net_bytes(), in_use);
+}
+
 TEST(MemoryReports, DoNotGoToWhoDidNotAsk) {
   test::Collection trace;
   Profiler plain({.coverage = ThreadCoverage::kAllThreads});
@@ -567,7 +626,7 @@ TEST(D38, ARangeWhoseSessionEndedFirstIsUnfinishedAndHarmless) {
   range.end();
 }
 
-TEST(Coverage, ThisThreadAloneByDefaultAndAllIfAsked) {
+TEST(Coverage, D08_ThisThreadAloneByDefaultAndAllIfAsked) {
   const auto body = [] {
     WEFT_RECORD_FUNCTION("mine");
     std::thread other([] { WEFT_RECORD_FUNCTION("theirs"); });
@@ -702,7 +761,7 @@ TEST(Coverage, AStateThatOutlivesItsSessionIsHarmless) {
   EXPECT_TRUE(later->events().empty());
 }
 
-TEST(Stacks, AreRecordedWhenWanted) {
+TEST(Stacks, D10_AreRecordedWhenWanted) {
   const auto body = [] { WEFT_RECORD_FUNCTION("op"); };
   EXPECT_FALSE(
       find(*profiled({.with_stack = true}, body), "op")->stack.empty());

@@ -107,7 +107,22 @@ TEST(K6_02, ASystemCallWouldBeSeen) {
   EXPECT_EQ(calls, 1);
 }
 
-// Without it, the first record registers its thread.
+// What a thread costs at its first record can be seen: it is one registration.
+TEST(K6_02, WithoutThreadInitTheFirstRecordRegistersItsThreadOnce) {
+  Collection collection(Collection::Keep::kCounts);
+  const RuntimeStatus before = status();
+  std::thread([&] {
+    WEFT_INSTANT("first");
+    const RuntimeStatus registered = status();
+    EXPECT_EQ(registered.threads_seen, before.threads_seen + 1);
+    EXPECT_GT(registered.ring_bytes_used, before.ring_bytes_used);
+    for (int i = 0; i < 100; ++i) WEFT_INSTANT("more");
+    EXPECT_EQ(status().threads_seen, before.threads_seen + 1);
+  }).join();
+  const CollectingExporter& all = collection.stop();
+  EXPECT_EQ(all.heads() + all.dropped(), 101u);
+}
+
 TEST(K6_02, ThreadInitTakesTheLargestRingThatIsAskedFor) {
   Collection collection(Collection::Keep::kCounts);
   std::thread([] {

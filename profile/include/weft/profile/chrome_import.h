@@ -43,8 +43,10 @@ struct ChromeImportStatistics {
 };
 
 struct ChromeImport {
-  // Host slices, begin/end pairs and async pairs, device work; kernels belong
-  // to the innermost range around their launch. Times count from first_ns.
+  // Host slices, begin/end pairs and async pairs, device work. Kernels belong
+  // to the operation whose "External id" they carry if their launch lies in its
+  // time, and no user's range in between holds it; else to the innermost range
+  // around the launch. Times count from first_ns.
   EventList events;
   std::vector<ChromeThread> threads;  // FunctionEvent::thread is 1 + position
   ChromeImportStatistics statistics;
