@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report.h"
+#include "weft/weft.h"
 
 namespace weft::bench {
 namespace {

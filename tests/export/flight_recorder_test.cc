@@ -225,12 +225,12 @@ TEST(FlightRecorder, AnExistingFileIsNeverReplaced) {
   ASSERT_TRUE(recording.add_spans());
   const TempPath path(".weft");
   const std::string stem = path.str().substr(0, path.str().size() - 5);
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < 2; ++i) {
     recording.order(path.str(), 0, true);
     recording.work();
   }
   ASSERT_EQ(recording.answers.size(), 2u);
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < 2; ++i) {
     ASSERT_TRUE(recording.answers[i].ok());
     EXPECT_EQ(recording.answers[i]->path,
               stem + "." + std::to_string(i + 1) + ".weft");
@@ -240,7 +240,7 @@ TEST(FlightRecorder, AnExistingFileIsNeverReplaced) {
   ASSERT_EQ(recording.answers.size(), 3u);
   ASSERT_FALSE(recording.answers[2].ok());
   EXPECT_EQ(recording.answers[2].error().code, ErrorCode::kIo);
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < 2; ++i) {
     open_whole(recording.answers[i]->path);
     std::remove(recording.answers[i]->path.c_str());
   }

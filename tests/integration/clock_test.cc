@@ -278,7 +278,7 @@ class K1_02_Recorded : public testing::TestWithParam<unsigned> {
       ++ManualClock::stamp;
       WEFT_FLOW_IN("flow", id);
       ++ManualClock::stamp;
-      WEFT_STEP("step", i);
+      WEFT_STEP("step", id - 1);
       ++ManualClock::stamp;
       span.end();
       ++ManualClock::stamp;
