@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gpu/scripted_device.h"
+#include "runtime/collection.h"
 #include "runtime/scale.h"
 #include "weft/gpu/device_tap.h"
 #include "weft/internal/definitions.h"
@@ -97,6 +98,7 @@ TEST(DeviceTap, IsRefusedWithTheReason) {
 
 // Whatever a source claims is in one place of the accounts.
 TEST(DeviceTap, WhatCannotBeRightIsCountedNotTrusted) {
+  const test::Collection with_names;
   const auto device = std::make_shared<ScriptedDevice>();
   const Registration registered(kFamily, "npu", device);
   DeviceTap tap = open_tap();

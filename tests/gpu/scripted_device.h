@@ -18,6 +18,16 @@
 
 namespace weft::test {
 
+// What a test has the device do.
+struct DeviceWork {
+  std::string name = "kernel";
+  std::uint32_t stream = 7;
+  std::uint64_t delay_ticks = 1'000;  // from launch to begin
+  std::uint64_t ticks = 10'000;       // how long it runs
+  ActivityKind kind = ActivityKind::kKernel;
+  std::uint32_t device = 0;
+};
+
 // A device whose work takes the time that a test says. Its clock is a line of
 // the host's, so times are exact whatever else the machine does.
 //
@@ -26,15 +36,6 @@ namespace weft::test {
 // Work is handed over by flush(), which waits until the last of it is done.
 class ScriptedDevice final : public DeviceSource {
  public:
-  struct Work {
-    std::string name = "kernel";
-    std::uint32_t stream = 7;
-    std::uint64_t delay_ticks = 1'000;  // from launch to begin
-    std::uint64_t ticks = 10'000;       // how long it runs
-    ActivityKind kind = ActivityKind::kKernel;
-    std::uint32_t device = 0;
-  };
-
   DeviceAbilities abilities{.devices = 2, .activities = true};
   std::uint64_t rate = 3;  // eighths of the host's clock
   std::uint64_t offset = 1'000'000'007;
@@ -51,18 +52,18 @@ class ScriptedDevice final : public DeviceSource {
   }
 
   // On the program's thread. Returns the correlation.
-  std::uint64_t launch(const Work& work = {}) {
+  std::uint64_t launch(const DeviceWork& work = {}) {
     const std::uint64_t correlation = next_correlation++;
     launch_as(correlation, work);
     return correlation;
   }
-  void launch_as(std::uint64_t correlation, const Work& work) {
+  void launch_as(std::uint64_t correlation, const DeviceWork& work) {
     if (const std::shared_ptr<DeviceSink> sink = sink_now())
       sink->launch(correlation, 1);
     run(correlation, work);
   }
   // Work that no launch told of.
-  void run(std::uint64_t correlation, const Work& work) {
+  void run(std::uint64_t correlation, const DeviceWork& work) {
     const std::scoped_lock lock(mutex_);
     const Ticks begin = now_ticks() + work.delay_ticks;
     last_tick_ = std::max(last_tick_, begin + work.ticks);
@@ -71,7 +72,7 @@ class ScriptedDevice final : public DeviceSource {
     pending_.back().text = *names_.back();
   }
   DeviceActivity activity_at(Ticks begin, std::uint64_t correlation,
-                             const Work& work) const {
+                             const DeviceWork& work) const {
     DeviceActivity activity;
     activity.kind = work.kind;
     activity.device = work.device;

@@ -28,7 +28,7 @@ class DeviceClaims : public testing::Test {
   std::shared_ptr<const ProfilerResult> recorded(const Body& body) {
     return profiled(options_, body);
   }
-  void call(const char* name, const ScriptedDevice::Work& work = {}) {
+  void call(const char* name, const test::DeviceWork& work = {}) {
     WEFT_RECORD_FUNCTION_DYN(std::string(name));
     device_->launch(work);
   }

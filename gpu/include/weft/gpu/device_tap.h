@@ -33,7 +33,9 @@ struct DeviceAccounts {
   std::uint64_t failures = 0;         // calls of the source that threw
 };
 
-// `name` of an activity is set, and `text` is empty.
+// `name` of an activity is set, and `text` is empty. Texts are in the table of
+// strings that a session or subscription of weft's brings; without one there
+// are no names, and no reasons of losses.
 struct DeviceRecords {
   DeviceAbilities abilities;
   std::vector<DeviceActivity> activities;
