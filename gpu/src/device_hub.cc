@@ -43,8 +43,13 @@ class DeviceHub::Turn {
     std::unique_lock lock(hub.mutex_);
     const std::thread::id me = std::this_thread::get_id();
     if (hub.in_turn_ == me) return;
-    hub.turn_over_.wait(lock, [&] { return hub.in_turn_ == std::thread::id(); });
+    // A turn that was taken before a fork is over in the child.
+    const pid_t process = getpid();
+    hub.turn_over_.wait(lock, [&] {
+      return hub.in_turn_ == std::thread::id() || hub.turn_of_ != process;
+    });
     hub.in_turn_ = me;
+    hub.turn_of_ = process;
     taken_ = true;
   }
   Turn(const Turn&) = delete;

@@ -68,6 +68,7 @@ class DeviceHub {
   std::mutex mutex_;  // of the turn only; never held while the source runs
   std::condition_variable turn_over_;
   std::thread::id in_turn_;
+  pid_t turn_of_ = 0;
 
   // In turns only.
   pid_t process_ = 0;

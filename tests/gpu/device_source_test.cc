@@ -152,6 +152,20 @@ TEST(DeviceTap, MemoryIsBoundedAndWhatFindsNoneIsCounted) {
   EXPECT_EQ(next.close().accounts.kept, 10u);
 }
 
+// An interval that looks on must not pay for what others have fetched.
+TEST(DeviceTap, MemoryOfWhatWasFetchedIsFreeAgain) {
+  const auto device = std::make_shared<ScriptedDevice>();
+  const Registration registered(kFamily, "npu", device);
+  const std::size_t room = 100 * sizeof(DeviceActivity);
+  const std::vector<DeviceActivity> batch(60);
+  DeviceTap first = open_tap({.memory_bytes = room + 4096});
+  device->sink_now()->activities(batch.data(), batch.size());
+  DeviceTap second = open_tap({.memory_bytes = room + 4096});
+  EXPECT_EQ(first.close().accounts.kept, 60u);
+  device->sink_now()->activities(batch.data(), batch.size());
+  EXPECT_EQ(second.close().accounts.kept, 60u);
+}
+
 TEST(DeviceTap, WhatComesAfterTheStopIsLate) {
   const auto device = std::make_shared<ScriptedDevice>();
   const Registration registered(kFamily, "npu", device);
@@ -238,9 +252,10 @@ TEST(DeviceTap, ConcurrentHandOversAreAllAccountedFor) {
   std::atomic<bool> quit{false};
   std::atomic<std::uint64_t> handed_over{0};
   std::vector<std::thread> vendor;
+  // Long batches: most of the time some call is half way.
   for (int i = 0; i < 3; ++i)
     vendor.emplace_back([&] {
-      const std::vector<DeviceActivity> batch(5);
+      const std::vector<DeviceActivity> batch(300);
       while (!quit) {
         const std::shared_ptr<DeviceSink> sink = device->sink_now();
         if (sink == nullptr) continue;
