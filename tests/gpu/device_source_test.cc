@@ -158,9 +158,9 @@ TEST(DeviceTap, MemoryOfWhatWasFetchedIsFreeAgain) {
   const Registration registered(kFamily, "npu", device);
   const std::size_t room = 100 * sizeof(DeviceActivity);
   const std::vector<DeviceActivity> batch(60);
-  DeviceTap first = open_tap({.memory_bytes = room + 4096});
+  DeviceTap first = open_tap({.memory_bytes = room + 1024});
   device->sink_now()->activities(batch.data(), batch.size());
-  DeviceTap second = open_tap({.memory_bytes = room + 4096});
+  DeviceTap second = open_tap({.memory_bytes = room + 1024});
   EXPECT_EQ(first.close().accounts.kept, 60u);
   device->sink_now()->activities(batch.data(), batch.size());
   EXPECT_EQ(second.close().accounts.kept, 60u);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <latch>
+#include <ostream>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -35,6 +36,8 @@ struct Kind {
   bool may_use_pairs;
   std::uint64_t first_correlation;
 };
+
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.word; }
 
 class Devices : public testing::TestWithParam<Kind> {
  protected:

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "runtime/scale.h"
+#include "weft/profile/profiler.h"
 #include "weft/profile/record_function.h"
 
 namespace weft {
@@ -218,15 +219,20 @@ TEST_F(ExecutionTrace, EveryParentIsANode) {
     EXPECT_EQ(numbers.count(number(node, "ctrl_deps")), 1u);
 }
 
-// The child has no writer: it must neither wait for one nor spoil the file.
+// The child has no writer: it must neither wait for one, nor spoil the file, nor
+// fill memory with what nobody will write.
 TEST_F(ExecutionTrace, AForkedChildWritesNothing) {
-  registered();
+  registered({.memory_bytes = 64 << 10});
   ASSERT_TRUE(observer_.start().ok());
   const pid_t child = fork();
   if (child == 0) {
-    {
+    // A session of its own turns its sites on again.
+    Profiler profiler({.record_shapes = true});
+    if (!profiler.start().ok()) _exit(3);
+    for (int i = 0; i < 1000; ++i) {
       WEFT_RECORD_FUNCTION("of the child");
     }
+    if (observer_.statistics().dropped != 0) _exit(2);
     (void)observer_.unregister_callback();
     _exit(std::filesystem::exists(path()) ? 1 : 0);
   }
