@@ -126,5 +126,4 @@ __attribute__((visibility("default"))) void npu_device_source(
     std::shared_ptr<weft::DeviceSource>* source) {
   *source = the_npu();
 }
-
 }

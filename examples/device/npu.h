@@ -16,7 +16,6 @@ void npu_launch(const char* kernel, unsigned microseconds);
 // What the vendor gives to profilers. Looked up by name in the library, so that
 // a program without the device needs nothing of it.
 void npu_device_source(std::shared_ptr<weft::DeviceSource>* source);
-
 }
 
 #endif  // WEFT_EXAMPLES_DEVICE_NPU_H_

@@ -173,8 +173,8 @@ DeviceRecords DeviceHub::close(std::uint64_t ticket) {
   const Interval& interval = found->second;
   records.abilities = interval.abilities;
   const auto from = [](auto& log, std::uint64_t first, std::uint64_t place) {
-    return log.begin() + static_cast<std::ptrdiff_t>(
-                             std::min<std::uint64_t>(place - first, log.size()));
+    return log.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(
+                             place - first, log.size()));
   };
   records.activities.assign(
       from(activities_, first_activity_, interval.activities),
@@ -191,8 +191,8 @@ DeviceRecords DeviceHub::close(std::uint64_t ticket) {
   }
   const std::uint64_t failed = checked_.failures - interval.failures;
   records.failures.assign(
-      failures_.end() - static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(
-                            failed, failures_.size())),
+      failures_.end() - static_cast<std::ptrdiff_t>(
+                            std::min<std::uint64_t>(failed, failures_.size())),
       failures_.end());
   records.accounts = sum() - interval.accounts;
   open_.erase(found);

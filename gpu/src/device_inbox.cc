@@ -40,7 +40,7 @@ class DeviceInbox::Call {
 };
 
 void DeviceInbox::close() noexcept {
-  state_.fetch_or(kClosed, std::memory_order_acq_rel);  // [C]
+  state_.fetch_or(kClosed, std::memory_order_acq_rel);              // [C]
   while ((state_.load(std::memory_order_acquire) & ~kClosed) != 0)  // [C]
     std::this_thread::yield();
 }

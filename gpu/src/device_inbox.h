@@ -27,7 +27,8 @@ struct DeviceBatch {
 };
 
 // The queue between a source's threads and whoever fetches. One for each run of
-// the source, so that what an old run hands over can be told from the new one's.
+// the source, so that what an old run hands over can be told from the new
+// one's.
 //
 //   state_   [closed | calls inside]
 //
@@ -46,8 +47,7 @@ class DeviceInbox final : public DeviceSink {
                   std::size_t count) noexcept override;
   void clock(const DeviceClockPair& pair) noexcept override;
   void lost(std::uint64_t count, std::string_view reason) noexcept override;
-  void launch(std::uint64_t correlation,
-              std::uint32_t call) noexcept override;
+  void launch(std::uint64_t correlation, std::uint32_t call) noexcept override;
 
   // From here on everything is late. Waits for calls that are inside.
   void close() noexcept;

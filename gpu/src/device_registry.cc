@@ -27,22 +27,20 @@ Registry& registry() {
 }
 
 Result<void> check_name(DeviceFamily family, const std::string& name) {
-  const bool shaped =
-      !name.empty() && name.size() <= kLongestName &&
-      std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-               c == '-';
-      });
+  const bool shaped = !name.empty() && name.size() <= kLongestName &&
+                      std::all_of(name.begin(), name.end(), [](char c) {
+                        return (c >= 'a' && c <= 'z') ||
+                               (c >= '0' && c <= '9') || c == '_' || c == '-';
+                      });
   if (!shaped)
-    return Error{ErrorCode::kInvalidArgument,
-                 "device name \"" + name + "\" is not 1 to " +
-                     std::to_string(kLongestName) +
-                     " of a-z, 0-9, '_' and '-'"};
+    return Error{ErrorCode::kInvalidArgument, "device name \"" + name +
+                                                  "\" is not 1 to " +
+                                                  std::to_string(kLongestName) +
+                                                  " of a-z, 0-9, '_' and '-'"};
   static constexpr std::string_view kTaken[] = {"cpu", "cuda", "xpu", "mtia",
                                                 "privateuseone"};
   if (family == DeviceFamily::kCustom &&
-      std::find(std::begin(kTaken), std::end(kTaken), name) !=
-          std::end(kTaken))
+      std::find(std::begin(kTaken), std::end(kTaken), name) != std::end(kTaken))
     return Error{ErrorCode::kInvalidArgument,
                  "device name \"" + name + "\" is the word for another device"};
   return {};
@@ -77,10 +75,10 @@ Result<void> register_device_source(DeviceFamily family, std::string name,
   std::shared_ptr<DeviceHub>& place =
       all.hubs[static_cast<std::size_t>(family)];
   if (place != nullptr)
-    return Error{ErrorCode::kBusy,
-                 "device source \"" + hub->device().name + "\": \"" +
-                     place->device().name + "\" is registered for " +
-                     name_of(family)};
+    return Error{ErrorCode::kBusy, "device source \"" + hub->device().name +
+                                       "\": \"" + place->device().name +
+                                       "\" is registered for " +
+                                       name_of(family)};
   place = std::move(hub);
   return {};
 }
@@ -98,9 +96,8 @@ bool unregister_device_source(DeviceFamily family) {
 Result<RegisteredDevice> device_source(DeviceFamily family) {
   if (const std::shared_ptr<DeviceHub> hub = device_hub(family))
     return hub->device();
-  return Error{ErrorCode::kUnavailable,
-               std::string("no device source for ") + name_of(family) +
-                   " is registered"};
+  return Error{ErrorCode::kUnavailable, std::string("no device source for ") +
+                                            name_of(family) + " is registered"};
 }
 
 DeviceAbilities probe_device_source(DeviceFamily family) {

@@ -110,8 +110,8 @@ DeviceEventPairs::~DeviceEventPairs() {
 }
 
 Result<void> DeviceEventPairs::start() {
-  auto start = [log = log_](const FunctionCall&)
-      -> std::unique_ptr<CallbackContext> {
+  auto start =
+      [log = log_](const FunctionCall&) -> std::unique_ptr<CallbackContext> {
     const std::uint64_t from = log->begin();
     if (from == 0) return nullptr;
     return std::make_unique<OpenPair>(log, from);
@@ -139,7 +139,9 @@ void DeviceEventPairs::stop() {
   });
 }
 
-std::uint64_t DeviceEventPairs::made() const noexcept { return log_->made(); }
+std::uint64_t DeviceEventPairs::made() const noexcept {
+  return log_->made();
+}
 
 std::uint64_t DeviceEventPairs::dropped() const noexcept {
   return log_->dropped();

@@ -88,9 +88,10 @@ DeviceRows::Entry* DeviceRows::launch_of(const Key& key,
   const auto found = launches_.find(key);
   if (found == launches_.end()) return nullptr;
   std::vector<Entry>& entries = found->second;
-  const auto after = std::upper_bound(
-      entries.begin(), entries.end(), start_ns,
-      [](std::int64_t ns, const Entry& entry) { return ns < entry.launch->ns; });
+  const auto after = std::upper_bound(entries.begin(), entries.end(), start_ns,
+                                      [](std::int64_t ns, const Entry& entry) {
+                                        return ns < entry.launch->ns;
+                                      });
   return after == entries.begin() ? &entries.front() : &*std::prev(after);
 }
 

@@ -25,7 +25,7 @@ struct DeviceWindow {
 
 struct DeviceRowOptions {
   bool sync_rows = false;
-  bool link = true;          // false: nothing belongs to a call
+  bool link = true;  // false: nothing belongs to a call
   std::int64_t node_id = -1;
   std::int64_t next_id = 1;  // rows are numbered from here
 };

@@ -62,8 +62,8 @@ Result<std::uint64_t> export_execution_graph(
     const std::string& path, const EventList& events,
     const ExecutionGraphOptions& options) {
   std::uint64_t cut = 0;
-  const Result<void> written = profile::write_file(
-      path, [&](std::ostream& out) {
+  const Result<void> written =
+      profile::write_file(path, [&](std::ostream& out) {
         cut = write_execution_graph(out, events, options);
       });
   if (!written.ok()) return written.error();

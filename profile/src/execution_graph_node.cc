@@ -81,8 +81,7 @@ void GraphWriter::end(std::int64_t finish_ms) {
 }
 
 void GraphWriter::write_node(const GraphNode& node) {
-  out_ << "{\"id\": " << node.number
-       << ", \"name\": " << json_string(node.name)
+  out_ << "{\"id\": " << node.number << ", \"name\": " << json_string(node.name)
        << ", \"ctrl_deps\": " << node.parent << ", \"inputs\": ";
   write_values(node.inputs);
   out_ << ", \"outputs\": ";

@@ -22,8 +22,7 @@ constexpr std::chrono::milliseconds kRest{20};
 // A forked child has the callback and not the writer: it notes nothing.
 std::atomic<std::uint64_t> forks{0};
 [[maybe_unused]] const int fork_handler = pthread_atfork(
-    nullptr, nullptr,
-    [] { forks.fetch_add(1, std::memory_order_relaxed); });
+    nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
 
 std::atomic<std::uint64_t> next_serial{1};
 
@@ -49,7 +48,8 @@ struct ExecutionTraceRecorder::OpenNode {
   std::uint64_t serial;
   std::uint64_t number;
   std::shared_ptr<OpenNode> outer;
-  // Relaxed: a call that ended on another thread is passed over sooner or later.
+  // Relaxed: a call that ended on another thread is passed over sooner or
+  // later.
   std::atomic<bool> ended{false};
 };
 
@@ -125,9 +125,8 @@ Result<void> ExecutionTraceRecorder::open() {
       if (!entered) opened_.set_value(false);
     });
   } catch (const std::system_error& refused) {
-    return Error{ErrorCode::kThreadFailed,
-                 std::string("no thread to write ") + path_ + ": " +
-                     refused.what()};
+    return Error{ErrorCode::kThreadFailed, std::string("no thread to write ") +
+                                               path_ + ": " + refused.what()};
   }
   if (opened.get()) return {};
   writer_.join();
@@ -151,7 +150,9 @@ Result<void> ExecutionTraceRecorder::finish() {
 RecordCallback ExecutionTraceRecorder::callback() {
   const std::shared_ptr<ExecutionTraceRecorder> self = shared_from_this();
   return RecordCallback(
-             [self](const FunctionCall& call) { return self->note_begin(call); },
+             [self](const FunctionCall& call) {
+               return self->note_begin(call);
+             },
              [](const FunctionCall& call, CallbackContext* context) {
                if (context == nullptr) return;
                static_cast<Noted*>(context)->end(Ended::kFinished,
@@ -219,9 +220,8 @@ std::unique_ptr<CallbackContext> ExecutionTraceRecorder::note_charged(
   node->number = next_number_.fetch_add(1, std::memory_order_relaxed);
   if (innermost != nullptr) {
     std::shared_ptr<OpenNode>& outer = innermost->node;
-    while (outer != nullptr &&
-           (outer->serial != serial_ ||
-            outer->ended.load(std::memory_order_relaxed)))
+    while (outer != nullptr && (outer->serial != serial_ ||
+                                outer->ended.load(std::memory_order_relaxed)))
       outer = std::shared_ptr<OpenNode>(outer->outer);
     node->outer = outer;
   }

@@ -36,9 +36,9 @@ enum Field : std::size_t {
 };
 
 constexpr const char* kFieldNames[kFields] = {
-    "kind",   "name",     "thread",          "handle",
-    "node",   "cpu bytes", "cpu ns",         "device recorded",
-    "device bytes", "device", "device us",   "shapes"};
+    "kind",         "name",      "thread",    "handle",
+    "node",         "cpu bytes", "cpu ns",    "device recorded",
+    "device bytes", "device",    "device us", "shapes"};
 
 std::string json_shapes(const std::vector<Shape>& shapes) {
   std::string text = "[";
@@ -202,9 +202,9 @@ Result<std::vector<ListRecord>> deserialize_records(std::string_view json) {
   for (const element each : all) {
     array fields;
     if (each.get(fields) != simdjson::SUCCESS)
-      return Error{ErrorCode::kCorrupt, "record " +
-                                            std::to_string(records.size()) +
-                                            ": is not a list"};
+      return Error{
+          ErrorCode::kCorrupt,
+          "record " + std::to_string(records.size()) + ": is not a list"};
     RecordReader reader(records.size(), fields);
     ListRecord record = read_record(reader);
     if (const std::optional<Error> error = reader.error()) return *error;

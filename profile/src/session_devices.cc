@@ -61,8 +61,8 @@ void SessionDevices::close(Device& device) {
     return;
   }
   const Ticks closed = now_ticks();
-  data_.windows.push_back({device.plan.family, device.opened, closed,
-                           device.tap->close()});
+  data_.windows.push_back(
+      {device.plan.family, device.opened, closed, device.tap->close()});
   device.tap.reset();
 }
 
@@ -85,12 +85,16 @@ bool SessionDevices::recording(Activity activity) const {
                      });
 }
 
-void SessionDevices::pause(Activity activity) { close(at(activity)); }
+void SessionDevices::pause(Activity activity) {
+  close(at(activity));
+}
 
 Result<void> SessionDevices::resume(Activity activity) {
   return open(at(activity));
 }
 
-DeviceData SessionDevices::take() { return std::move(data_); }
+DeviceData SessionDevices::take() {
+  return std::move(data_);
+}
 
 }  // namespace weft::profile

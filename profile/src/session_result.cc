@@ -25,9 +25,8 @@ void decode(const KeptRecords& kept, const ClockLine& line,
   std::uint64_t last_key = ~std::uint64_t{0};
   MonotoneTime* time = nullptr;
   kept.for_each([&](const exporters::DecodedRecord& record) {
-    const std::uint64_t key =
-        static_cast<std::uint64_t>(record.thread) << 1 |
-        ((record.position & kSidePosition) != 0 ? 1 : 0);
+    const std::uint64_t key = static_cast<std::uint64_t>(record.thread) << 1 |
+                              ((record.position & kSidePosition) != 0 ? 1 : 0);
     if (key != last_key) {
       time = &times.try_emplace(key, line).first->second;
       last_key = key;

@@ -59,8 +59,7 @@ TEST(DeviceRegistry, AFamilyHasOneSource) {
   {
     const Registration first(kFamily, "npu", device);
     EXPECT_TRUE(first.result().ok());
-    const Result<void> second =
-        register_device_source(kFamily, "tpu", device);
+    const Result<void> second = register_device_source(kFamily, "tpu", device);
     ASSERT_EQ(code_of(second), ErrorCode::kBusy);
     EXPECT_NE(second.error().message.find("npu"), std::string::npos);
     EXPECT_EQ(device_source(kFamily)->name, "npu");
@@ -82,8 +81,7 @@ TEST(DeviceRegistry, AProbeThatThrowsIsADeviceThatIsNotThere) {
   const DeviceAbilities abilities = probe_device_source(kFamily);
   EXPECT_EQ(abilities.devices, 0u);
   EXPECT_NE(abilities.reason.find("probe()"), std::string::npos);
-  EXPECT_EQ(DeviceTap::open(kFamily, {}).error().code,
-            ErrorCode::kUnavailable);
+  EXPECT_EQ(DeviceTap::open(kFamily, {}).error().code, ErrorCode::kUnavailable);
 }
 
 TEST(DeviceTap, IsRefusedWithTheReason) {
@@ -219,8 +217,7 @@ TEST(DeviceTap, ASourceThatThrowsIsStoppedAllTheSame) {
   device->start_throws = "out of contexts";
   const Result<DeviceTap> refused = DeviceTap::open(kFamily, {});
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().message.find("out of contexts"),
-            std::string::npos);
+  EXPECT_NE(refused.error().message.find("out of contexts"), std::string::npos);
   device->start_throws.clear();
   DeviceTap tap = open_tap();
   device->flush_throws = "device lost";

@@ -185,7 +185,9 @@ TEST_F(DeviceClaims, CallsOfTheVendorsLibraryNestInTheCall) {
   const auto result = recorded([&] {
     WEFT_RECORD_FUNCTION("op");
     const std::uint64_t number = device_->launch({.name = "kernel"});
-    device_->run(number, {.name = "npuLaunch", .delay_ticks = 0, .ticks = 500,
+    device_->run(number, {.name = "npuLaunch",
+                          .delay_ticks = 0,
+                          .ticks = 500,
                           .kind = ActivityKind::kApi});
     const Ticks later = now_ticks() + 5'000;
     while (now_ticks() < later) {
@@ -275,9 +277,7 @@ TEST_F(DeviceClaims, ADeviceThatWentAwayIsAWarningAtTheStart) {
 TEST_F(DeviceClaims, EventsThatCannotBeMadeAreCounted) {
   device_->abilities = {.devices = 1, .event_pairs = true, .reason = "none"};
   device_->marks_fail = true;
-  const auto result = recorded([&] {
-    WEFT_RECORD_FUNCTION("op");
-  });
+  const auto result = recorded([&] { WEFT_RECORD_FUNCTION("op"); });
   EXPECT_TRUE(find_row(result->events(), "op")->kernels.empty());
   EXPECT_EQ(result->statistics().devices.event_pairs_unmeasured, 1u);
 }

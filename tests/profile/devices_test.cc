@@ -30,14 +30,16 @@ struct Kind {
   DeviceFamily family;
   Activity activity;
   DeviceType type;
-  const char* name;     // of the source
-  const char* word;     // what a user writes as use_device
-  const char* column;   // of the table
+  const char* name;    // of the source
+  const char* word;    // what a user writes as use_device
+  const char* column;  // of the table
   bool may_use_pairs;
   std::uint64_t first_correlation;
 };
 
-void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.word; }
+void PrintTo(const Kind& kind, std::ostream* out) {
+  *out << kind.word;
+}
 
 class Devices : public testing::TestWithParam<Kind> {
  protected:
@@ -76,8 +78,8 @@ TEST_P(Devices, KernelsBelongToTheCallThatLaunchedThem) {
       device_->launch({.name = "gemm", .ticks = 50'000});
       device_->launch({.name = "bias", .ticks = 20'000});
     }
-    device_->launch({.name = "copy", .ticks = 10'000,
-                     .kind = ActivityKind::kCopy});
+    device_->launch(
+        {.name = "copy", .ticks = 10'000, .kind = ActivityKind::kCopy});
   });
   const EventList& events = result->events();
   ASSERT_EQ(events.size(), 5u) << "two calls, three pieces of device work";
@@ -157,8 +159,8 @@ TEST_P(Devices, ADeviceAloneHasRowsThatBelongToNobody) {
 // Without a tracer: pairs of device events around calls, for the families that
 // had them; the others are missing.
 TEST_P(Devices, WithoutATracerPairsOfEventsTimeTheCalls) {
-  device_->abilities = {.devices = 1, .event_pairs = true,
-                        .reason = "no tracer"};
+  device_->abilities = {
+      .devices = 1, .event_pairs = true, .reason = "no tracer"};
   if (!GetParam().may_use_pairs) {
     EXPECT_EQ(Profiler::create(options())->config().activities,
               std::set{Activity::kCpu});
@@ -187,12 +189,11 @@ TEST_P(Devices, WithoutATracerPairsOfEventsTimeTheCalls) {
 
 TEST_P(Devices, PairsNeedTheHostAndPermission) {
   if (!GetParam().may_use_pairs) return;
-  device_->abilities = {.devices = 1, .event_pairs = true,
-                        .reason = "no tracer"};
+  device_->abilities = {
+      .devices = 1, .event_pairs = true, .reason = "no tracer"};
   ProfilerOptions wanted = options();
   wanted.activities = {};
-  EXPECT_EQ(Profiler::create(wanted).error().code,
-            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(Profiler::create(wanted).error().code, ErrorCode::kInvalidArgument);
   wanted = options();
   wanted.allow_device_event_fallback = false;
   EXPECT_EQ(Profiler::create(wanted)->config().activities,
@@ -213,17 +214,13 @@ TEST_P(Devices, OnePausesWhileTheHostGoesOn) {
   EXPECT_EQ(profiler.pause(device).error().code, ErrorCode::kBusy);
   EXPECT_EQ(profiler.warnings().size(), 1u) << "one side alone";
   EXPECT_EQ(device_->stops, 1);
-  {
-    WEFT_RECORD_FUNCTION("host alone");
-  }
+  { WEFT_RECORD_FUNCTION("host alone"); }
   ASSERT_TRUE(profiler.resume(device).ok());
   EXPECT_EQ(profiler.resume(device).error().code, ErrorCode::kBusy);
   call("second");
   // Both, and both again.
   ASSERT_TRUE(profiler.pause().ok());
-  {
-    WEFT_RECORD_FUNCTION("nobody looks");
-  }
+  { WEFT_RECORD_FUNCTION("nobody looks"); }
   ASSERT_TRUE(profiler.resume().ok());
   call("third");
   ASSERT_TRUE(profiler.stop().ok());
@@ -247,11 +244,9 @@ TEST_P(Devices, OnePausesWhileTheHostGoesOn) {
 TEST_P(Devices, AnActivityOfAnotherSessionCannotBePaused) {
   Profiler profiler(options());
   ASSERT_TRUE(profiler.start().ok());
-  const Activity other = GetParam().activity == Activity::kXpu
-                             ? Activity::kMtia
-                             : Activity::kXpu;
-  EXPECT_EQ(profiler.pause({other}).error().code,
-            ErrorCode::kInvalidArgument);
+  const Activity other =
+      GetParam().activity == Activity::kXpu ? Activity::kMtia : Activity::kXpu;
+  EXPECT_EQ(profiler.pause({other}).error().code, ErrorCode::kInvalidArgument);
 }
 
 // Two families may use the same numbers.
@@ -260,17 +255,16 @@ TEST(DeviceFamilies, NumbersOfTwoFamiliesAreNotMixedUp) {
   const auto npu = std::make_shared<ScriptedDevice>();
   const Registration first(DeviceFamily::kCuda, "cupti", cuda);
   const Registration second(DeviceFamily::kCustom, "npu", npu);
-  const auto result =
-      profiled({.activities = {Activity::kCpu, Activity::kCuda,
-                               Activity::kCustom}},
-               [&] {
-                 {
-                   WEFT_RECORD_FUNCTION("on cuda");
-                   cuda->launch({.name = "c"});
-                 }
-                 WEFT_RECORD_FUNCTION("on npu");
-                 npu->launch({.name = "n"});
-               });
+  const auto result = profiled(
+      {.activities = {Activity::kCpu, Activity::kCuda, Activity::kCustom}},
+      [&] {
+        {
+          WEFT_RECORD_FUNCTION("on cuda");
+          cuda->launch({.name = "c"});
+        }
+        WEFT_RECORD_FUNCTION("on npu");
+        npu->launch({.name = "n"});
+      });
   const EventList& events = result->events();
   ASSERT_EQ(find_row(events, "on cuda")->kernels.size(), 1u);
   EXPECT_EQ(find_row(events, "on cuda")->kernels[0].name, "c");

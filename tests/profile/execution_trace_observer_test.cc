@@ -75,9 +75,7 @@ TEST_F(ExecutionTrace, CallsAreNodesUnderTheCallThatMadeThem) {
     std::thread([] { WEFT_RECORD_FUNCTION("elsewhere"); }).join();
   }
   observer_.stop();
-  {
-    WEFT_RECORD_FUNCTION("not any more");
-  }
+  { WEFT_RECORD_FUNCTION("not any more"); }
   EXPECT_FALSE(std::filesystem::exists(path())) << "not before it is complete";
   ASSERT_TRUE(observer_.unregister_callback().ok());
   auto all = nodes();
@@ -99,9 +97,7 @@ TEST_F(ExecutionTrace, CallsAreNodesUnderTheCallThatMadeThem) {
 TEST_F(ExecutionTrace, NumbersThatJsonDoesNotHaveAreText) {
   registered();
   ASSERT_TRUE(observer_.start().ok());
-  {
-    WEFT_RECORD_FUNCTION("divide", std::numeric_limits<double>::infinity());
-  }
+  { WEFT_RECORD_FUNCTION("divide", std::numeric_limits<double>::infinity()); }
   ASSERT_TRUE(observer_.unregister_callback().ok());
   EXPECT_EQ(simdjson::minify(Json(nodes()["divide"]["inputs"]["values"])),
             R"(["inf"])");
@@ -115,9 +111,7 @@ TEST_F(ExecutionTrace, StartAndStopAsOftenAsOneLikes) {
     ASSERT_TRUE(observer_.start().ok());
     ASSERT_TRUE(observer_.start().ok()) << "twice is once";
     EXPECT_TRUE(observer_.is_running());
-    {
-      WEFT_RECORD_FUNCTION_DYN(std::string(name));
-    }
+    { WEFT_RECORD_FUNCTION_DYN(std::string(name)); }
     observer_.stop();
     WEFT_RECORD_FUNCTION("between");
   }
@@ -133,14 +127,11 @@ TEST_F(ExecutionTrace, OneIsRegisteredAndSaysWhere) {
             ErrorCode::kNotRunning);
   EXPECT_EQ(observer_.start().error().code, ErrorCode::kNotRunning);
   EXPECT_TRUE(observer_.unregister_callback().ok());
-  EXPECT_EQ(observer_.register_callback("/nonexistent/graph.json")
-                .error()
-                .code,
+  EXPECT_EQ(observer_.register_callback("/nonexistent/graph.json").error().code,
             ErrorCode::kIo);
-  EXPECT_EQ(observer_.register_callback(path(), {.memory_bytes = 1})
-                .error()
-                .code,
-            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(
+      observer_.register_callback(path(), {.memory_bytes = 1}).error().code,
+      ErrorCode::kInvalidArgument);
   registered();
   EXPECT_TRUE(observer_.is_registered());
   EXPECT_TRUE(observer_.register_callback(path()).ok()) << "idempotent";
@@ -167,9 +158,7 @@ TEST_F(ExecutionTrace, CallsThatAreOpenAtTheEndAreNodes) {
   ASSERT_TRUE(observer_.start().ok());
   {
     WEFT_RECORD_FUNCTION("open");
-    {
-      WEFT_RECORD_FUNCTION("inside");
-    }
+    { WEFT_RECORD_FUNCTION("inside"); }
     ASSERT_TRUE(observer_.unregister_callback().ok());
   }
   auto all = nodes();
@@ -219,8 +208,8 @@ TEST_F(ExecutionTrace, EveryParentIsANode) {
     EXPECT_EQ(numbers.count(number(node, "ctrl_deps")), 1u);
 }
 
-// The child has no writer: it must neither wait for one, nor spoil the file, nor
-// fill memory with what nobody will write.
+// The child has no writer: it must neither wait for one, nor spoil the file,
+// nor fill memory with what nobody will write.
 TEST_F(ExecutionTrace, AForkedChildWritesNothing) {
   registered({.memory_bytes = 64 << 10});
   ASSERT_TRUE(observer_.start().ok());
@@ -239,9 +228,7 @@ TEST_F(ExecutionTrace, AForkedChildWritesNothing) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  {
-    WEFT_RECORD_FUNCTION("of the parent");
-  }
+  { WEFT_RECORD_FUNCTION("of the parent"); }
   ASSERT_TRUE(observer_.unregister_callback().ok());
   auto all = nodes();
   EXPECT_EQ(all.count("of the parent"), 1u);

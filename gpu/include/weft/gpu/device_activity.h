@@ -23,10 +23,10 @@ enum class ActivityKind : std::uint8_t {
 
 struct DeviceActivity {
   ActivityKind kind = ActivityKind::kKernel;
-  std::uint32_t device = 0;   // ordinal, below DeviceAbilities::devices
+  std::uint32_t device = 0;  // ordinal, below DeviceAbilities::devices
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
-  std::uint64_t start = 0;    // in the clock that DeviceAbilities names
+  std::uint64_t start = 0;  // in the clock that DeviceAbilities names
   std::uint64_t end = 0;
   std::uint64_t correlation = 0;  // as DeviceSink::launch was told; 0: unknown
   std::uint64_t bytes = 0;        // of copies and fills

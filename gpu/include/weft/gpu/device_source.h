@@ -67,7 +67,7 @@ struct DeviceAbilities {
   bool activities = false;    // start() leads to activities
   bool event_pairs = false;   // mark() and elapsed_ns() work
   DeviceClock clock = DeviceClock::kOwn;
-  std::string reason{};       // why something is missing, in words
+  std::string reason{};  // why something is missing, in words
 };
 
 struct DeviceConfig {

@@ -3,7 +3,8 @@
 #define WEFT_GPU_DEVICE_TAP_H_
 
 // What a device source reports during an interval. Any number of taps may be
-// open on one source, which is started with the first and stopped with the last.
+// open on one source, which is started with the first and stopped with the
+// last.
 
 #include <cstdint>
 #include <map>
@@ -21,16 +22,16 @@ namespace weft {
 // delivered == kept + dropped + late + unknown_kind + unknown_device, once all
 // that was delivered was fetched.
 struct DeviceAccounts {
-  std::uint64_t delivered = 0;        // activities that a source handed over
+  std::uint64_t delivered = 0;  // activities that a source handed over
   std::uint64_t kept = 0;
-  std::uint64_t dropped = 0;          // beyond the memory
-  std::uint64_t late = 0;             // after stop()
-  std::uint64_t unknown_kind = 0;     // left out
-  std::uint64_t unknown_device = 0;   // left out
-  std::uint64_t reversed = 0;         // ended before they began: cut to 0
+  std::uint64_t dropped = 0;              // beyond the memory
+  std::uint64_t late = 0;                 // after stop()
+  std::uint64_t unknown_kind = 0;         // left out
+  std::uint64_t unknown_device = 0;       // left out
+  std::uint64_t reversed = 0;             // ended before they began: cut to 0
   std::uint64_t clock_pairs_dropped = 0;  // too many, late, or of no device
-  std::uint64_t lost = 0;             // that the source gave up itself
-  std::uint64_t failures = 0;         // calls of the source that threw
+  std::uint64_t lost = 0;                 // that the source gave up itself
+  std::uint64_t failures = 0;             // calls of the source that threw
 };
 
 // `name` of an activity is set, and `text` is empty. Texts are in the table of

@@ -38,7 +38,7 @@ struct DeviceStatistics {
   std::int64_t most_moved_ns = 0;
   std::uint64_t bad_clock_pairs = 0;  // against most others, or of no device
 
-  std::uint64_t launches = 0;           // while the device was recorded
+  std::uint64_t launches = 0;  // while the device was recorded
   std::uint64_t launches_without_work = 0;
   std::uint64_t repeated_launches = 0;  // with a number that was used before
 
