@@ -110,7 +110,7 @@ class WEFT_API Profiler {
   Result<void> start();
 
   // On any thread. Results can be had from then on.
-  // Errors: kNotRunning, kTimeout. Cold: waits for the drainer's last pass.
+  // Errors: kNotRunning, kTimeout. Cold: waits for devices, then the drainer.
   Result<void> stop();
 
   // Stops collecting for a while; ranges open then are marked unfinished. A
