@@ -188,11 +188,12 @@ void DeviceRows::add_row(const DeviceActivity& activity, DeviceFamily family,
 
 std::vector<RawEvent> DeviceRows::take(DeviceStatistics* statistics) {
   for (const auto& [key, entries] : launches_) {
+    const std::uint32_t family = key.family;
     std::uint64_t used = 0;
     for (const Entry& entry : entries) {
       const bool recorded = std::any_of(
           intervals_.begin(), intervals_.end(), [&](const Interval& interval) {
-            return interval.family == key.family &&
+            return interval.family == family &&
                    entry.launch->ns >= interval.from_ns &&
                    entry.launch->ns < interval.to_ns;
           });
