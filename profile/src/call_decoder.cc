@@ -100,6 +100,8 @@ void CallDecoder::add(const DecodedRecord& record, std::int64_t ns) {
       return end_async(record, ns);
     case RecordKind::kInstant:
       return instant(record, ns);
+    case RecordKind::kLaunch:
+      return launch(record, ns);
     default:
       return;
   }
@@ -238,6 +240,20 @@ void CallDecoder::instant(const DecodedRecord& record, std::int64_t ns) {
     default:
       return;
   }
+}
+
+void CallDecoder::launch(const DecodedRecord& record, std::int64_t ns) {
+  const Line& line = line_of(record.thread, record.position);
+  const auto open = std::find_if(
+      line.open.rbegin(), line.open.rend(),
+      [](const Open& span) { return span.event != kModuleSpan; });
+  Launch launched;
+  launched.correlation = record.target;
+  launched.call = record.call;
+  launched.ns = ns;
+  launched.thread = static_cast<std::int64_t>(record.thread);
+  if (open != line.open.rend()) launched.op = calls_.events[open->event].id;
+  calls_.launches.push_back(launched);
 }
 
 void CallDecoder::read_call(const DecodedRecord& record, const Site& site,

@@ -9,6 +9,7 @@
 //   asynchronous end  -> closes what it names on any thread; that event says
 //                        where it ended
 //   instants of category "+memory" and "backend"  -> events of their own
+//   launch            -> belongs to the innermost event open on its thread
 //
 // Records of one thread come in their order; threads in any order, so that an
 // asynchronous end may come before its begin.
@@ -38,8 +39,19 @@ struct Definitions {
 };
 Definitions definitions_of_this_process();
 
+// Work that a thread handed to a device.
+struct Launch {
+  std::uint64_t correlation = 0;
+  std::uint32_t call = 0;  // weft/gpu/launch_word.h
+  std::int64_t ns = 0;
+  std::int64_t thread = 0;
+  std::int64_t op = 0;  // the innermost open call; 0: none
+};
+
 struct DecodedCalls {
   std::vector<RawEvent> events;
+  std::vector<Launch> launches;
+  std::int64_t next_id = 1;  // greater than that of every event
   std::uint64_t unfinished = 0;
   std::uint64_t started_before = 0;
   std::uint64_t incomplete_inputs = 0;
@@ -54,7 +66,10 @@ class CallDecoder {
   void add(const exporters::DecodedRecord& record, std::int64_t ns);
   // The interval is over: what is open ends now, unfinished.
   void close(std::int64_t ns);
-  DecodedCalls take() { return std::move(calls_); }
+  DecodedCalls take() {
+    calls_.next_id = next_id_;
+    return std::move(calls_);
+  }
 
  private:
   enum class Meaning : std::uint8_t {
@@ -101,6 +116,7 @@ class CallDecoder {
   void end(const exporters::DecodedRecord& record, std::int64_t ns);
   void end_async(const exporters::DecodedRecord& record, std::int64_t ns);
   void instant(const exporters::DecodedRecord& record, std::int64_t ns);
+  void launch(const exporters::DecodedRecord& record, std::int64_t ns);
   void read_call(const exporters::DecodedRecord& record, const Site& site,
                  RawEvent& event);
   const std::vector<std::string>& stack_of(StringId number);

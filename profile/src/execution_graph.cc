@@ -1,150 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft/profile/execution_graph.h"
 
-#include <algorithm>
 #include <ostream>
-#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "json_text.h"
+#include "execution_graph_node.h"
 #include "output_file.h"
 
 namespace weft {
 namespace {
 
-constexpr std::uint64_t kRoot = 1;
-constexpr std::uint64_t kFirst = 2;
+using profile::GraphNode;
+using profile::GraphWriter;
 
-struct Attribute {
-  std::string_view name;
-  std::string_view type;
-  std::string value;  // JSON
-};
+bool is_node(const FunctionEvent& event) {
+  return event.is_host() && !event.is_instant();
+}
 
-class Writer {
- public:
-  Writer(std::ostream& out, const EventList& events)
-      : out_(out), events_(events), numbers_(events.size(), 0) {}
-
-  std::uint64_t write(const ExecutionGraphOptions& options) {
-    out_ << "{\"schema\": \"1.0.2-chakra.0.0.4\", \"pid\": " << options.pid
-         << ", \"time\": " << profile::json_string(options.time)
-         << ", \"start_ts\": " << options.start_ms << ",\n\"nodes\": [\n";
-    std::uint64_t next = kFirst;
-    for (std::size_t i = 0; i < events_.size(); ++i) {
-      if (is_node(events_[i])) numbers_[i] = next++;
-    }
-    for (std::size_t i = 0; i < events_.size(); ++i) {
-      if (!is_node(events_[i])) continue;
-      write_event(i);
-      out_ << ",\n";
-    }
-    write_root();
-    out_ << "\n],\n\"finish_ts\": " << options.finish_ms << "}\n";
-    return cut_;
+// Of inputs only the shapes are left.
+GraphNode node_of(const FunctionEvent& event) {
+  GraphNode node;
+  node.name = event.trace_name ? *event.trace_name : event.name;
+  for (const Shape& shape : event.input_shapes) {
+    FunctionInput input;
+    input.kind = FunctionInput::Kind::kArray;
+    input.sizes = shape;
+    node.inputs.push_back(std::move(input));
   }
-
- private:
-  static bool is_node(const FunctionEvent& event) {
-    return event.is_host() && !event.is_instant();
-  }
-
-  void write_node(std::uint64_t id, std::string_view name, std::uint64_t parent,
-                  const std::vector<Shape>& shapes,
-                  const std::vector<Attribute>& attributes) {
-    out_ << "{\"id\": " << id << ", \"name\": " << profile::json_string(name)
-         << ", \"ctrl_deps\": " << parent << ", \"inputs\": ";
-    write_values(shapes);
-    out_ << ", \"outputs\": ";
-    write_values({});
-    out_ << ", \"attrs\": [";
-    const char* separator = "";
-    for (const Attribute& attribute : attributes) {
-      out_ << separator << "{\"name\": \"" << attribute.name
-           << "\", \"type\": \"" << attribute.type
-           << "\", \"value\": " << attribute.value << '}';
-      separator = ", ";
-    }
-    out_ << "]}";
-  }
-
-  // Of inputs only the shapes are known: the values are gone.
-  void write_values(const std::vector<Shape>& shapes) {
-    std::size_t count = shapes.size();
-    if (count > kMostGraphElements) {
-      count = kMostGraphElements;
-      ++cut_;
-    }
-    const auto repeated = [&](const char* text) {
-      for (std::size_t i = 0; i < count; ++i) out_ << (i == 0 ? "" : ", ") << text;
-    };
-    out_ << "{\"values\": [";
-    repeated("null");
-    out_ << "], \"shapes\": [";
-    for (std::size_t i = 0; i < count; ++i) {
-      out_ << (i == 0 ? "[" : ", [");
-      for (std::size_t d = 0; d < shapes[i].size(); ++d) {
-        out_ << (d == 0 ? "" : ", ") << shapes[i][d];
-      }
-      out_ << ']';
-    }
-    out_ << "], \"types\": [";
-    repeated("\"\"");
-    out_ << "], \"strides\": [";
-    repeated("[]");
-    out_ << "]}";
-  }
-
-  void write_event(std::size_t i) {
-    const FunctionEvent& event = events_[i];
-    const std::uint64_t parent =
-        event.parent == kNoEvent ? kRoot : numbers_[event.parent];
-    const bool known = event.sequence_nr >= 0;
-    write_node(
-        numbers_[i], event.trace_name.value_or(event.name), parent,
-        event.input_shapes,
-        {{"rf_id", "uint64", std::to_string(event.id)},
-         {"fw_parent", "uint64", "0"},
-         {"seq_id", "int64", std::to_string(known ? event.sequence_nr : -1)},
-         {"scope", "uint64", std::to_string(static_cast<int>(event.scope))},
-         {"tid", "uint64", std::to_string(event.thread)},
-         {"fw_tid", "uint64", std::to_string(event.fwd_thread)},
-         {"op_schema", "string", "\"\""},
-         {"kernel_backend", "string", "\"\""},
-         {"kernel_file", "string", "\"\""}});
-  }
-
-  void write_root() {
-    write_node(kRoot, "[pytorch|profiler|execution_trace|process]", kRoot, {},
-               {{"rf_id", "uint64", "0"},
-                {"fw_parent", "uint64", "0"},
-                {"seq_id", "int64", "-1"},
-                {"scope", "uint64", "7"},
-                {"tid", "uint64", "0"},
-                {"fw_tid", "uint64", "0"},
-                {"op_schema", "string", "\"\""},
-                {"kernel_backend", "string", "\"\""},
-                {"kernel_file", "string", "\"\""}});
-  }
-
-  std::ostream& out_;
-  const EventList& events_;
-  std::vector<std::uint64_t> numbers_;
-  std::uint64_t cut_ = 0;
-};
+  node.handle = static_cast<std::uint64_t>(event.id);
+  node.sequence_nr = event.sequence_nr;
+  node.scope = event.scope;
+  node.thread = static_cast<std::uint64_t>(event.thread);
+  node.forward_thread = static_cast<std::uint64_t>(event.fwd_thread);
+  return node;
+}
 
 }  // namespace
 
 std::uint64_t write_execution_graph(std::ostream& out, const EventList& events,
                                     const ExecutionGraphOptions& options) {
-  return Writer(out, events).write(options);
+  GraphWriter writer(out);
+  writer.begin(options);
+  std::vector<std::uint64_t> numbers(events.size(), 0);
+  std::uint64_t next = profile::kFirstNode;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (is_node(events[i])) numbers[i] = next++;
+  }
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (!is_node(events[i])) continue;
+    GraphNode node = node_of(events[i]);
+    node.number = numbers[i];
+    if (events[i].parent != kNoEvent) node.parent = numbers[events[i].parent];
+    writer.add(node);
+  }
+  writer.end(options.finish_ms);
+  return writer.cut_lists();
 }
 
 Result<std::uint64_t> export_execution_graph(
     const std::string& path, const EventList& events,
     const ExecutionGraphOptions& options) {
   std::uint64_t cut = 0;
-  const Result<void> written = profile::write_file(
-      path, [&](std::ostream& out) {
+  const Result<void> written =
+      profile::write_file(path, [&](std::ostream& out) {
         cut = write_execution_graph(out, events, options);
       });
   if (!written.ok()) return written.error();

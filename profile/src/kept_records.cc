@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kMaxAnchors = 1 << 16;   // 1.8 h while records come
 constexpr std::size_t kMaxNamed = 1 << 17;     // threads, and changes of names
 constexpr std::size_t kMaxCovered = 1 << 24;
+constexpr std::size_t kMaxUncoveredLaunches = 1 << 20;
 
 const Slot& slot_at(const Run& run, std::uint32_t at) noexcept {
   return at < run.first_count ? run.first[at] : run.second[at - run.first_count];
@@ -27,6 +28,12 @@ std::uint32_t record_end(const Run& run, std::uint32_t at,
   return next;
 }
 
+UncoveredLaunch launch_at(const Run& run, std::uint32_t at,
+                          std::uint32_t next) noexcept {
+  const Slot& head = slot_at(run, at);
+  return {next - at == 1 ? low_of(head) : slot_at(run, at + 1).word1,
+          high_of(head)};
+}
 
 }  // namespace
 
@@ -50,6 +57,7 @@ template class BoundedArray<Slot>;
 template class BoundedArray<std::uint8_t>;
 template class BoundedArray<ClockAnchor>;
 template class BoundedArray<ThreadInfo>;
+template class BoundedArray<UncoveredLaunch>;
 
 std::shared_ptr<KeptRecords> KeptRecords::create(std::size_t max_bytes,
                                                  Overflow overflow,
@@ -59,7 +67,8 @@ std::shared_ptr<KeptRecords> KeptRecords::create(std::size_t max_bytes,
   if (!kept->slots_.reserve(max_bytes / sizeof(Slot)) ||
       !kept->anchors_.reserve(kMaxAnchors) ||
       !kept->threads_.reserve(kMaxNamed) ||
-      (partial && !kept->covered_.reserve(kMaxCovered)))
+      (partial && (!kept->covered_.reserve(kMaxCovered) ||
+                   !kept->uncovered_launches_.reserve(kMaxUncoveredLaunches))))
     return nullptr;
   return kept;
 }
@@ -133,6 +142,8 @@ bool KeptRecords::keep_covered(const Run& run) noexcept {
       room = room && keep(run, begin, at - begin);
       begin = next;
       outside_ += !mark && !is_mark(kind_of(head)) ? 1 : 0;
+      if (kind_of(head) == RecordKind::kLaunch)
+        uncovered_launches_.push(launch_at(run, at, next));
     }
     at = next;
   }

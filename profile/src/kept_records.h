@@ -47,6 +47,13 @@ class BoundedArray {
   std::size_t size_ = 0;
 };
 
+// Work that a thread outside the session handed to a device: what the device
+// reports of it is not the session's either.
+struct UncoveredLaunch {
+  std::uint64_t correlation = 0;
+  std::uint32_t call = 0;
+};
+
 // Which threads' records a session takes.
 struct CoverageRule {
   ThreadCoverage coverage = ThreadCoverage::kAllThreads;
@@ -92,6 +99,10 @@ class KeptRecords : public Exporter {
   const BoundedArray<ClockAnchor>& anchors() const noexcept { return anchors_; }
   const BoundedArray<ThreadInfo>& threads() const noexcept { return threads_; }
   std::size_t bytes() const noexcept { return slots_.size() * sizeof(Slot); }
+  // The first 2^20. Work of later ones looks as if nobody had launched it.
+  const BoundedArray<UncoveredLaunch>& uncovered_launches() const noexcept {
+    return uncovered_launches_;
+  }
   // Records of threads that the session does not cover.
   std::uint64_t outside_coverage() const noexcept { return outside_; }
   // Calls `take` with each record, in the order of delivery.
@@ -125,6 +136,7 @@ class KeptRecords : public Exporter {
 
   BoundedArray<Slot> slots_;
   BoundedArray<std::uint8_t> covered_;  // by ThreadIndex
+  BoundedArray<UncoveredLaunch> uncovered_launches_;
   BoundedArray<ClockAnchor> anchors_;
   BoundedArray<ThreadInfo> threads_;
   std::uint64_t cursor_ = 0;

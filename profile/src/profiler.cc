@@ -27,8 +27,18 @@ Profiler::~Profiler() = default;
 Result<void> Profiler::prepare() { return session_->prepare(); }
 Result<void> Profiler::start() { return session_->start(); }
 Result<void> Profiler::stop() { return session_->stop(); }
-Result<void> Profiler::pause() { return session_->pause(); }
-Result<void> Profiler::resume() { return session_->resume(); }
+Result<void> Profiler::pause() {
+  return session_->pause(session_->options().activities);
+}
+Result<void> Profiler::resume() {
+  return session_->resume(session_->options().activities);
+}
+Result<void> Profiler::pause(const std::set<Activity>& activities) {
+  return session_->pause(activities);
+}
+Result<void> Profiler::resume(const std::set<Activity>& activities) {
+  return session_->resume(activities);
+}
 
 bool Profiler::running() const noexcept { return session_->running(); }
 

@@ -5,79 +5,20 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <unordered_map>
 
-#include "call_decoder.h"
 #include "call_stack.h"
-#include "json_text.h"
 #include "session_coverage.h"
+#include "stopwatch.h"
 #include "trace_categories.h"
-#include "weft/clock_line.h"
-#include "weft/internal/definitions.h"
 #include "weft/span.h"
 
 namespace weft {
 namespace {
 
-using profile::CallDecoder;
 using profile::KeptRecords;
-using std::chrono::steady_clock;
+using profile::Stopwatch;
 
 std::atomic<std::int64_t> default_node_id{-1};
-
-// Adds the time from its construction to its end.
-class Stopwatch {
- public:
-  explicit Stopwatch(std::int64_t& total_ns)
-      : total_ns_(total_ns), begun_(steady_clock::now()) {}
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-  ~Stopwatch() {
-    total_ns_ += std::chrono::duration_cast<std::chrono::nanoseconds>(
-                     steady_clock::now() - begun_)
-                     .count();
-  }
-
- private:
-  std::int64_t& total_ns_;
-  steady_clock::time_point begun_;
-};
-
-// The records of one interval as events, by `line`'s time.
-void decode(const KeptRecords& kept, const ClockLine& line,
-            CallDecoder& decoder) {
-  std::unordered_map<std::uint64_t, MonotoneTime> times;
-  std::uint64_t last_key = ~std::uint64_t{0};
-  MonotoneTime* time = nullptr;
-  kept.for_each([&](const exporters::DecodedRecord& record) {
-    const std::uint64_t key =
-        static_cast<std::uint64_t>(record.thread) << 1 |
-        ((record.position & kSidePosition) != 0 ? 1 : 0);
-    if (key != last_key) {
-      time = &times.try_emplace(key, line).first->second;
-      last_key = key;
-    }
-    decoder.add(record,
-                (record.flags & kFlagMonotonic) != 0
-                    ? time->next_ns(static_cast<std::int64_t>(record.tick))
-                    : time->next(record.tick));
-  });
-}
-
-bool is_memory(const RawEvent& event) {
-  return event.name == kMemoryRecord || event.name == kOutOfMemoryRecord;
-}
-
-void post_process(const ProfilerOptions& options,
-                  std::vector<RawEvent>& events) {
-  if (!options.post_process) return;
-  for (RawEvent& event : events) {
-    if (is_memory(event)) continue;
-    options.post_process({event.name, event.facts.debug_handle, event.stack,
-                          event.facts.modules});
-  }
-}
 
 }  // namespace
 
@@ -105,6 +46,11 @@ Result<void> ProfilerSession::start() {
   if (running())
     return Error{ErrorCode::kBusy, "this profiler is recording already"};
   timing_ = {};
+  options_ = validated_->options;
+  warnings_ = validated_->warnings;
+  std::vector<profile::PlannedDevice> devices;
+  if (Result<void> planned = plan_devices(devices); !planned.ok())
+    return planned;
   if (Result<void> prepared = prepare(); !prepared.ok()) return prepared;
   const Stopwatch watch(timing_.start_ns);
   auto shared = std::make_shared<profile::SharedSession>();
@@ -119,7 +65,13 @@ Result<void> ProfilerSession::start() {
     const std::scoped_lock lock(mutex_);
     earlier = std::exchange(intervals_, {});
   }
-  if (Result<void> begun = begin_interval(); !begun.ok()) {
+  Result<void> begun = begin_interval();
+  // Devices after the host, whose records of launches are then there.
+  if (begun.ok()) {
+    begun = devices_.start(devices, options_, warnings_);
+    if (!begun.ok()) (void)end_interval();
+  }
+  if (!begun.ok()) {
     profile::give_up_coverage(*shared_);
     const std::scoped_lock lock(mutex_);
     intervals_ = std::move(earlier);
@@ -129,9 +81,27 @@ Result<void> ProfilerSession::start() {
     trace_id_ = std::to_string(getpid()) + "-" +
                 std::to_string(shared_->number);
   const std::scoped_lock lock(mutex_);
+  device_data_ = {};
   result_ = nullptr;
   finished_ = false;
   state_ = State::kRecording;
+  return {};
+}
+
+// What was there when the options were looked at may be gone.
+Result<void> ProfilerSession::plan_devices(
+    std::vector<profile::PlannedDevice>& planned) {
+  std::vector<std::string> warnings;
+  auto devices = profile::plan_devices(options_, warnings);
+  if (!devices.ok()) return devices.error();
+  if (options_.activities.empty())
+    return Error{ErrorCode::kUnavailable,
+                 "no activity is left to profile: " + warnings.back()};
+  planned = std::move(*devices);
+  for (std::string& warning : warnings)
+    if (std::find(warnings_.begin(), warnings_.end(), warning) ==
+        warnings_.end())
+      warnings_.push_back(std::move(warning));
   return {};
 }
 
@@ -191,31 +161,90 @@ Result<void> ProfilerSession::stop() {
     return Error{ErrorCode::kNotRunning, "this profiler is not recording"};
   const Stopwatch watch(timing_.stop_ns);
   Result<void> ended;
-  if (state_ == State::kRecording) ended = end_interval();
+  devices_.stop();
+  if (recording_ != nullptr) ended = end_interval();
   profile::give_up_coverage(*shared_);
   node_id_ = default_node_id.load(std::memory_order_relaxed);
   state_ = State::kIdle;
   const std::scoped_lock lock(mutex_);
+  device_data_ = devices_.take();
   finished_ = true;
   return ended;
 }
 
-Result<void> ProfilerSession::pause() {
-  if (state_ == State::kIdle)
-    return Error{ErrorCode::kNotRunning, "this profiler is not recording"};
-  if (state_ == State::kPaused)
-    return Error{ErrorCode::kBusy, "this profiler is paused already"};
-  state_ = State::kPaused;
-  return end_interval();
+bool ProfilerSession::recording(Activity activity) const {
+  return activity == Activity::kCpu ? recording_ != nullptr
+                                    : devices_.recording(activity);
 }
 
-Result<void> ProfilerSession::resume() {
+Result<bool> ProfilerSession::any(const std::set<Activity>& activities,
+                                  bool recorded) const {
   if (state_ == State::kIdle)
     return Error{ErrorCode::kNotRunning, "this profiler is not recording"};
-  if (state_ == State::kRecording)
-    return Error{ErrorCode::kBusy, "this profiler is not paused"};
-  if (Result<void> begun = begin_interval(); !begun.ok()) return begun;
-  state_ = State::kRecording;
+  bool found = false;
+  for (const Activity activity : activities) {
+    if (options_.activities.count(activity) == 0)
+      return Error{ErrorCode::kInvalidArgument,
+                   "activity " +
+                       std::to_string(static_cast<unsigned>(activity)) +
+                       " is not one of the session's"};
+    found = found || recording(activity) == recorded;
+  }
+  return found;
+}
+
+// The records of launches come with the host's, also in a session that records
+// nothing else of it.
+bool ProfilerSession::host_follows() const {
+  return options_.activities.count(Activity::kCpu) == 0;
+}
+
+bool ProfilerSession::any_device_recording() const {
+  return std::any_of(
+      options_.activities.begin(), options_.activities.end(),
+      [&](Activity activity) { return devices_.recording(activity); });
+}
+
+void ProfilerSession::warn_of_one_side() {
+  const bool devices = options_.activities.size() > 1;
+  if (!devices || host_follows()) return;
+  if (any_device_recording() == (recording_ != nullptr)) return;
+  const std::string warning =
+      "the host and its devices were not paused together: device work may "
+      "belong to no call, and launches may have no work";
+  if (std::find(warnings_.begin(), warnings_.end(), warning) ==
+      warnings_.end())
+    warnings_.push_back(warning);
+}
+
+Result<void> ProfilerSession::pause(const std::set<Activity>& activities) {
+  const Result<bool> active = any(activities, true);
+  if (!active.ok()) return active.error();
+  if (!*active)
+    return Error{ErrorCode::kBusy, "this profiler is paused already"};
+  for (const Activity activity : activities)
+    if (devices_.recording(activity)) devices_.pause(activity);
+  Result<void> ended;
+  const bool host = activities.count(Activity::kCpu) != 0 ||
+                    (host_follows() && !any_device_recording());
+  if (host && recording_ != nullptr) ended = end_interval();
+  warn_of_one_side();
+  return ended;
+}
+
+Result<void> ProfilerSession::resume(const std::set<Activity>& activities) {
+  const Result<bool> paused = any(activities, false);
+  if (!paused.ok()) return paused.error();
+  if (!*paused) return Error{ErrorCode::kBusy, "this profiler is not paused"};
+  const bool host = activities.count(Activity::kCpu) != 0 || host_follows();
+  if (host && recording_ == nullptr)
+    if (Result<void> begun = begin_interval(); !begun.ok()) return begun;
+  for (const Activity activity : activities) {
+    if (activity == Activity::kCpu || devices_.recording(activity)) continue;
+    if (Result<void> resumed = devices_.resume(activity); !resumed.ok())
+      return resumed;
+  }
+  warn_of_one_side();
   return {};
 }
 
@@ -241,108 +270,6 @@ Result<void> ProfilerSession::add_metadata(std::string_view key,
     metadata_.emplace_back(key, std::move(json));
   }
   return {};
-}
-
-std::vector<std::pair<std::string, std::string>> ProfilerSession::metadata()
-    const {
-  std::vector<std::pair<std::string, std::string>> all;
-  all.emplace_back("trace_id", profile::json_string(trace_id_));
-  if (!intervals_.empty())
-    all.emplace_back("host_name",
-                     profile::json_string(intervals_.front()->process().host));
-  const std::pair<const char*, bool> switches[] = {
-      {"record_shapes", options_.record_shapes},
-      {"profile_memory", options_.profile_memory},
-      {"with_stack", options_.with_stack},
-      {"with_flops", options_.with_flops},
-      {"with_modules", options_.with_modules}};
-  for (const auto& [key, on] : switches)
-    if (on) all.emplace_back(key, "1");
-  all.insert(all.end(), metadata_.begin(), metadata_.end());
-  return all;
-}
-
-Result<std::shared_ptr<const ProfilerResult>> ProfilerSession::result() {
-  if (!validated_.ok()) return validated_.error();
-  const std::scoped_lock lock(mutex_);
-  if (options_.enabled && !finished_)
-    return Error{ErrorCode::kNotFinished,
-                 "the profiler has not finished: stop() comes first"};
-  if (options_.experimental.trace_only)
-    return Error{ErrorCode::kUnsupported,
-                 "the session was told to make no events (trace_only)"};
-  if (result_ == nullptr) {
-    result_ = make_result();
-    intervals_.clear();  // the records have become rows
-  }
-  return result_;
-}
-
-std::shared_ptr<const ProfilerResult> ProfilerSession::make_result() const {
-  auto result = std::make_shared<ProfilerResult>();
-  ProfilerStatistics& statistics = result->statistics_;
-  statistics = timing_;
-  EventListOptions list_options;
-  list_options.profile_memory = options_.profile_memory;
-  list_options.with_flops = options_.with_flops;
-  list_options.device_name = options_.use_device;
-  list_options.metadata = metadata();
-  std::vector<RawEvent> raw;
-  RawEventOptions raw_options;
-  {
-    const Stopwatch watch(statistics.parse_ns);
-    CallDecoder decoder(profile::definitions_of_this_process(), options_,
-                        node_id_);
-    bool first = true;
-    for (const auto& kept : intervals_) {
-      ClockLine line(kept->process().tick_hz);
-      for (const ClockAnchor& anchor : kept->anchors()) line.add(anchor);
-      const std::int64_t start_ns = line.to_ns(kept->info().start_tick);
-      const std::int64_t stop_ns = line.to_ns(kept->end().stop_tick);
-      if (first) raw_options.trace_start_ns = start_ns;
-      first = false;
-      decode(*kept, line, decoder);
-      decoder.close(stop_ns);
-      statistics.window_ns += stop_ns - start_ns;
-      statistics.records_outside_coverage += kept->outside_coverage();
-      statistics.records_kept +=
-          kept->end().delivered - kept->outside_coverage();
-      statistics.host_bytes += kept->bytes();
-      for (std::size_t i = 0; i < kDropReasons; ++i) {
-        statistics.dropped[i] += kept->end().dropped[i];
-        statistics.records_dropped += kept->end().dropped[i];
-      }
-      for (const ThreadInfo& thread : kept->threads())
-        if (const std::string_view name = internal::text_of(thread.name);
-            !name.empty())
-          list_options.thread_names[static_cast<std::int64_t>(thread.index)] =
-              name;
-    }
-    profile::DecodedCalls calls = decoder.take();
-    raw = std::move(calls.events);
-    statistics.unfinished = calls.unfinished;
-    statistics.started_before = calls.started_before;
-    statistics.incomplete_inputs = calls.incomplete_inputs;
-    post_process(options_, raw);
-  }
-  for (const RawEvent& event : raw)
-    if (is_memory(event)) result->memory_records_.push_back(event);
-  std::stable_sort(result->memory_records_.begin(),
-                   result->memory_records_.end(),
-                   [](const RawEvent& a, const RawEvent& b) {
-                     return a.start_ns < b.start_ns;
-                   });
-  for (RawEvent& record : result->memory_records_)
-    record.start_ns = record.end_ns =
-        record.start_ns - raw_options.trace_start_ns;
-  const Stopwatch watch(statistics.build_tree_ns);
-  ParsedEvents parsed = parse_raw_events(raw, list_options, raw_options);
-  statistics.device = parsed.statistics;
-  result->events_ =
-      EventList(std::move(parsed.events), std::move(list_options));
-  statistics.list = result->events_.statistics();
-  statistics.events = result->events_.size();
-  return result;
 }
 
 Result<void> set_default_node_id(std::int64_t node) {

@@ -94,17 +94,21 @@ class RawEventParser {
   }
 
   // Time between device events around the operation, where nothing better is
-  // known.
+  // known. The reference looks at one kind of device a session.
   void add_event_pair(FunctionEvent& event, const RawEvent& record) const {
     const bool custom = !session_.device_name.empty();
-    const std::int64_t elapsed_ns =
-        (custom ? record.custom_elapsed_ns : record.cuda_elapsed_ns)
-            .value_or(0);
-    if (elapsed_ns <= 0) return;
+    if (custom || !compatible())
+      add_event_pair(event, DeviceType::kCustom, record.custom_elapsed_ns);
+    if (!custom || !compatible())
+      add_event_pair(event, DeviceType::kCuda, record.cuda_elapsed_ns);
+  }
+
+  static void add_event_pair(FunctionEvent& event, DeviceType device,
+                             const std::optional<std::int64_t>& elapsed_ns) {
+    if (elapsed_ns.value_or(0) <= 0) return;
     event.is_legacy = true;
-    event.kernels.push_back(
-        {event.name, custom ? DeviceType::kCustom : DeviceType::kCuda,
-         event.device_index, event.stream, elapsed_ns, std::nullopt});
+    event.kernels.push_back({event.name, device, event.device_index,
+                             event.stream, *elapsed_ns, std::nullopt});
   }
 
   // An operation is what may own device work. Launches and device work have

@@ -48,6 +48,7 @@ FunctionEvent event_of(const ListRecord& push, Rules rules) {
   event.trace_name = profile::trace_name_of(push.name, rules);
   event.name = profile::row_name_of(*event.trace_name);
   event.thread = push.thread;
+  event.input_shapes = push.shapes;
   return event;
 }
 

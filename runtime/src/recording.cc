@@ -16,6 +16,7 @@
 #include "weft/async_span.h"
 #include "weft/flow.h"
 #include "weft/instant.h"
+#include "weft/internal/launch.h"
 #include "weft/request.h"
 #include "weft/span.h"
 
@@ -333,6 +334,19 @@ void record_counter(SiteData& site, const Argument& value) noexcept {
 
 void record_step(SiteData& site, std::uint64_t number) noexcept {
   record_number(site, RecordKind::kStep, 0, Argument("step", number));
+}
+
+void record_launch(std::uint64_t correlation, std::uint32_t call) noexcept {
+  Runtime* runtime = Runtime::instance();
+  if (runtime == nullptr || !runtime->recording.load(std::memory_order_relaxed))
+    return;
+  const Argument whole("correlation", correlation);
+  Draft draft;
+  draft.kind = RecordKind::kLaunch;
+  draft.word1 = pair_word(call, static_cast<std::uint32_t>(correlation));
+  draft.values = &whole;
+  draft.count = correlation >> 32 == 0 ? 0 : 1;
+  record(*runtime, draft);
 }
 
 void record_flow_out(SiteData& site, std::uint64_t id) noexcept {

@@ -54,6 +54,13 @@ for library in static shared; do
   run_consumer "$folder/consumer"
 done
 
+# A third party's device: a library with weft's headers and none of its symbols.
+device=$work_folder/device
+attempt "a device source" cmake -G Ninja -S "$source_folder/examples/device" \
+  -B "$device" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_PREFIX_PATH="$prefix"
+attempt "a device source, built" cmake --build "$device"
+attempt "a device source, profiled" "$device/weft_device" "$device/libnpu.so"
+
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 read -ra flags < <(pkg-config --cflags --libs weft)
 attempt "pkg-config" "${CXX:-c++}" -std=c++17 "$consumer/main.cc" \

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "weft/gpu/device_family.h"
 #include "weft/profile/wrapping_sum.h"
 
 namespace weft {
@@ -24,10 +25,6 @@ enum class DeviceType : std::uint8_t {
   kMtia,
   kCustom,  // the one out-of-tree backend, known by EventListOptions' name
 };
-
-// Devices whose times are added up in one column.
-enum class DeviceFamily : std::uint8_t { kCuda, kXpu, kMtia, kCustom };
-inline constexpr std::size_t kDeviceFamilies = 4;
 
 // None for the host.
 constexpr std::optional<DeviceFamily> family_of(DeviceType type) noexcept {

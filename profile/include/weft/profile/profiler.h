@@ -26,12 +26,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "weft/internal/api.h"
+#include "weft/profile/device_statistics.h"
 #include "weft/profile/event_list.h"
 #include "weft/profile/key_averages.h"
 #include "weft/profile/profiler_options.h"
@@ -60,6 +62,7 @@ struct ProfilerStatistics {
   std::uint64_t incomplete_inputs = 0;   // calls with more than a record holds
   EventListStatistics list;
   RawEventStatistics device;
+  DeviceStatistics devices;
 };
 
 // Immutable, and independent of the Profiler it comes from.
@@ -107,13 +110,21 @@ class WEFT_API Profiler {
   Result<void> start();
 
   // On any thread. Results can be had from then on.
-  // Errors: kNotRunning, kTimeout. Cold: waits for the drainer's last pass.
+  // Errors: kNotRunning, kTimeout. Cold: waits for devices, then the drainer.
   Result<void> stop();
 
-  // Stops collecting for a while; ranges open then are marked unfinished.
+  // Stops collecting for a while; ranges open then are marked unfinished. A
+  // device is waited for, outside of what is recorded.
   // Errors: kNotRunning, kBusy (is paused, or is not). Cold.
   Result<void> pause();
   Result<void> resume();
+
+  // The same for some of the session's activities. While the host is paused and
+  // a device is not, or the other way round, nothing tells which call device
+  // work belongs to; warnings() says so.
+  // Errors: also kInvalidArgument  the session does not record one of them.
+  Result<void> pause(const std::set<Activity>& activities);
+  Result<void> resume(const std::set<Activity>& activities);
 
   bool running() const noexcept;
 

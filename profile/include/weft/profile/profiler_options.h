@@ -42,10 +42,10 @@ struct ExperimentalOptions {
   std::vector<std::string> metrics{};            // of devices
   bool metrics_per_kernel = false;
   std::vector<std::string> performance_events{}; // hardware counters
-  bool device_sync_events = false;
+  bool device_sync_events = false;  // rows for waiting for a device
   bool adjust_timestamps = false;
   bool trace_only = false;  // no events: queries of results are refused
-  bool disable_external_correlation = false;
+  bool disable_external_correlation = false;  // device work owned by no call
   bool capture_overload_names = false;
 };
 
@@ -75,7 +75,7 @@ struct ProfilerOptions {
   std::set<RecordScope> scopes{};  // empty: all, and spans of other macros
   ThreadCoverage coverage = ThreadCoverage::kInherited;
   std::size_t max_host_bytes = 256u << 20;    // 1 MiB to 64 GiB
-  std::size_t max_device_bytes = 128u << 20;
+  std::size_t max_device_bytes = 128u << 20;     // 4 KiB to 64 GiB, a device
   Overflow overflow = Overflow::kDropNewest;
   std::string trace_id{};  // empty: made up
   ExperimentalOptions experimental{};
@@ -89,6 +89,8 @@ struct FinalProfilerOptions {
   std::vector<std::string> warnings;
 };
 
+// Devices are those whose sources are registered now (weft/gpu/).
+//
 // Errors: kInvalidArgument  options that exclude each other or lie outside
 //                           their limits
 //         kUnavailable      a device is missing and may not be left out

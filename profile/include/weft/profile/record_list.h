@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "weft/profile/function_event.h"
@@ -33,6 +34,7 @@ struct ListRecord {
   std::int64_t cuda_bytes = 0;
   bool is_async = false;
   bool is_remote = false;
+  std::vector<Shape> shapes;  // of a push: its inputs
 };
 
 using RecordLists = std::vector<std::vector<ListRecord>>;
@@ -56,6 +58,24 @@ struct ParsedRecords {
 // Errors: as above
 [[nodiscard]] Result<ParsedRecords> parse_record_lists(
     const RecordLists& lists, Rules rules = Rules::kWeft);
+
+// A list of another process, to be sent there and back: a JSON array with an
+// array of 12 a record: kind (0 mark, 1 push, 2 pop, 3 memory), name, thread,
+// handle, node, bytes of the host, ns of the host's clock, whether a device
+// event was made, bytes of the device, device, us of that event, shapes. What
+// else a record has stays behind.
+std::string serialize_records(const std::vector<ListRecord>& records);
+
+// The records are remote from here on.
+// Errors: kCorrupt  no such array; a record with more or fewer fields, a field
+//                   of another type, a host time that is not positive, or a
+//                   negative device or device time. Names the record and field.
+[[nodiscard]] Result<std::vector<ListRecord>> deserialize_records(
+    std::string_view json);
+
+// Adds a list of another node, whose records are remote from here on. Its own
+// start mark moves no times: that of `lists` comes first.
+void add_remote_records(RecordLists& lists, std::vector<ListRecord> remote);
 
 }  // namespace weft
 
