@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "call_costs.h"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -9,6 +10,7 @@
 
 #include "quantiles.h"
 #include "weft/internal/tick_counter.h"
+#include "weft/internal/packed_text.h"
 #include "weft/profile/profiler.h"
 #include "weft/profile/record_callback.h"
 #include "weft/profile/record_function.h"
@@ -98,9 +100,11 @@ CallCosts measure_call_costs(int repetitions) {
     const std::int64_t sizes[] = {64, 3, 224, 224};
     inputs.array("float", sizes, 4);
     inputs.array("float", sizes, 4);
-    const std::size_t bytes = inputs.text().size();
+    std::array<std::uint8_t, InputWriter::kMaxBytes> packed;
+    const std::size_t bytes =
+        internal::pack_text(inputs.text(), packed.data(), packed.size());
     costs.shape_slots =
-        1 + static_cast<double>((bytes - 8 + 13) / 14);  // see record.h
+        1 + static_cast<double>((bytes - 12 + 13) / 14);  // see record.h
   }
   {
     Profiler stacks(

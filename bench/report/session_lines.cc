@@ -194,7 +194,7 @@ void report_calls(const Options& options) {
          1.05, beside(costs.call, costs.span));
   std::snprintf(note, sizeof note, "%.1f ns a call", clean(costs.shapes));
   report("slots that the inputs of a call take (two of four dimensions)",
-         costs.shape_slots, 4, note);
+         costs.shape_slots, 2, note);
   inform("call with an empty callback, no session, ns", clean(costs.callback),
          "");
   std::snprintf(note, sizeof note, "%.0f ns a call, %.0f frames",

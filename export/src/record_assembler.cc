@@ -54,53 +54,19 @@ bool RecordAssembler::next(DecodedRecord* record) {
   while (has_slot_ || read_slot()) {
     const PlacedSlot head = slot_;
     std::uint32_t slots = 1;
-    value_count_ = 0;
-    text_bytes_ = 0;
+    values_.clear();
     while (read_slot() && is_continuation(slot_.slot) &&
            slots < kMaxRecordSlots) {
-      add_value(slot_.slot);
+      values_.add(slot_.slot);
       ++slots;
     }
+    values_.unpack();
     *record = DecodedRecord();
     record->slots = slots;
     if (!is_continuation(head.slot) && interpret(head, record)) return true;
     left_out_ += slots;
   }
   return false;
-}
-
-void RecordAssembler::add_value(const Slot& slot) {
-  const RecordKind kind = kind_of(slot);
-  std::array<char, 14> bytes;
-  const std::uint64_t payload = payload_of(slot);
-  if (kind == RecordKind::kTextMore) {
-    if (value_count_ == 0) return;
-    DecodedValue& value = values_[value_count_ - 1];
-    if (value.type != RecordKind::kText) return;
-    std::memcpy(bytes.data(), &payload, 6);
-    std::memcpy(bytes.data() + 6, &slot.word1, 8);
-    const std::size_t taken = static_cast<std::size_t>(std::min<std::uint64_t>(
-        bytes.size(), value.text_length - value.text.size()));
-    std::memcpy(text_.data() + text_bytes_, bytes.data(), taken);
-    text_bytes_ += taken;
-    value.text = {value.text.data(), value.text.size() + taken};
-    return;
-  }
-  if (kind < RecordKind::kInt64 || kind > RecordKind::kTextMore) return;
-  DecodedValue& value = values_[value_count_++];
-  value = {};
-  value.index = flags_of(slot);
-  value.type = kind;
-  value.bits = slot.word1;
-  if (kind == RecordKind::kText) {
-    value.bits = 0;
-    value.text_length = payload;
-    const auto taken =
-        static_cast<std::size_t>(std::min<std::uint64_t>(8, payload));
-    std::memcpy(text_.data() + text_bytes_, &slot.word1, taken);
-    value.text = {text_.data() + text_bytes_, taken};
-    text_bytes_ += taken;
-  }
 }
 
 bool RecordAssembler::interpret(const PlacedSlot& head,
@@ -112,11 +78,7 @@ bool RecordAssembler::interpret(const PlacedSlot& head,
   record->flags = flags_of(slot);
   record->tick = head.tick;
   record->values = values_.data();
-  record->value_count = value_count_;
-  // What kinds with a value slot say in it.
-  const auto first_word = [&] {
-    return value_count_ == 0 ? 0 : values_[0].bits;
-  };
+  record->value_count = values_.size();
 
   switch (record->kind) {
     case RecordKind::kSpanBegin:
@@ -128,7 +90,7 @@ bool RecordAssembler::interpret(const PlacedSlot& head,
       if (record->kind == RecordKind::kSpanBegin) open_->begin(head.position);
       if (record->kind == RecordKind::kAsyncBegin)
         record->target = async_id(record->thread, head.position);
-      return record->kind != RecordKind::kCounter || value_count_ != 0;
+      return record->kind != RecordKind::kCounter || values_.size() != 0;
     case RecordKind::kSpanEnd:
       record->site = static_cast<SiteId>(low_of(slot));
       record->target = open_->find(head.position, high_of(slot));
@@ -138,8 +100,8 @@ bool RecordAssembler::interpret(const PlacedSlot& head,
     case RecordKind::kFailure:
       record->key = static_cast<StringId>(low_of(slot));
       if ((record->flags & kFlagForeign) != 0) {
-        if (value_count_ == 0) return false;
-        record->target = values_[--record->value_count].bits;
+        if (values_.size() == 0) return false;
+        record->target = values_.data()[--record->value_count].bits;
       } else {
         record->target = open_->find(head.position, high_of(slot));
       }
@@ -150,14 +112,14 @@ bool RecordAssembler::interpret(const PlacedSlot& head,
     case RecordKind::kStep:
       record->site = static_cast<SiteId>(low_of(slot));
       record->name = static_cast<StringId>(high_of(slot));
-      record->target = first_word();
-      return value_count_ != 0;
+      record->target = values_.first_word();
+      return values_.size() != 0;
     case RecordKind::kContext:
-      record->target = first_word();
+      record->target = values_.first_word();
       return true;
     case RecordKind::kLaunch:
       record->call = high_of(slot);
-      record->target = value_count_ == 0 ? low_of(slot) : first_word();
+      record->target = values_.size() == 0 ? low_of(slot) : values_.first_word();
       return true;
     case RecordKind::kLoss:
       record->call = high_of(slot);

@@ -2,13 +2,13 @@
 #ifndef WEFT_EXPORT_SRC_RECORD_ASSEMBLER_H_
 #define WEFT_EXPORT_SRC_RECORD_ASSEMBLER_H_
 
-#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 #include "run_decoder.h"
 #include "weft/export/decoded_record.h"
+#include "weft/export/record_values.h"
 
 namespace weft::exporters {
 
@@ -49,7 +49,6 @@ class RecordAssembler {
  private:
   bool read_slot();
   bool interpret(const PlacedSlot& head, DecodedRecord* record);
-  void add_value(const Slot& slot);
 
   RunDecoder run_;
   PlacedSlot slot_;  // read, and not used yet
@@ -58,11 +57,7 @@ class RecordAssembler {
   OpenPositions* open_ = nullptr;  // of this run's thread
   std::unordered_map<std::uint64_t, OpenPositions> threads_;
 
-  static constexpr std::size_t kMaxValues = kMaxRecordSlots - 1;
-  std::array<DecodedValue, kMaxValues> values_{};
-  std::uint32_t value_count_ = 0;
-  std::array<char, kMaxRecordSlots * 14> text_{};
-  std::size_t text_bytes_ = 0;
+  RecordValues values_;
 };
 
 }  // namespace weft::exporters

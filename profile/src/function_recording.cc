@@ -13,12 +13,14 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <optional>
 
 #include "call_observers.h"
 #include "call_stack.h"
 #include "firing_callbacks.h"
+#include "weft/internal/packed_text.h"
 #include "weft/profile/record_function.h"
 
 namespace weft {
@@ -69,12 +71,23 @@ class CallRecord {
     values_[place] = Argument(key, value);
     count_ = std::max(count_, place + 1);
   }
+  // Packed, if that makes it shorter.
+  void set_inputs(std::string_view text) {
+    const std::size_t size =
+        pack_text(text, packed_.data(), packed_.size());
+    set(CallArgument::kInputs, "inputs", text);
+    if (size != 0)
+      values_[static_cast<std::size_t>(CallArgument::kInputs)] =
+          Argument::packed("inputs",
+                           {reinterpret_cast<const char*>(packed_.data()), size});
+  }
   const Argument* values() const { return values_.data(); }
   std::size_t count() const { return count_; }
 
  private:
   std::array<Argument, kCallArguments> values_;
   std::size_t count_ = 0;
+  std::array<std::uint8_t, InputWriter::kMaxBytes> packed_;
 };
 
 std::uint64_t begin_record(std::uint64_t* position, SiteData& site,
@@ -83,7 +96,7 @@ std::uint64_t begin_record(std::uint64_t* position, SiteData& site,
                            std::uint64_t handle,
                            const profile::WalkStart* stack) noexcept {
   CallRecord record;
-  if (inputs) record.set(CallArgument::kInputs, "inputs", inputs->text());
+  if (inputs) record.set_inputs(inputs->text());
   if (details.sequence_nr >= 0)
     record.set(CallArgument::kSequence, "seq", details.sequence_nr);
   if (details.forward_thread != ThreadIndex::kNone)

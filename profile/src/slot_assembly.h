@@ -2,12 +2,11 @@
 #ifndef WEFT_PROFILE_SRC_SLOT_ASSEMBLY_H_
 #define WEFT_PROFILE_SRC_SLOT_ASSEMBLY_H_
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 
 #include "weft/export/decoded_record.h"
+#include "weft/export/record_values.h"
 
 namespace weft::profile {
 
@@ -19,13 +18,9 @@ class SlotAssembly {
             const std::function<void(const exporters::DecodedRecord&)>& take);
 
  private:
-  void add_value(const Slot& slot);
   void interpret(const Slot& head, exporters::DecodedRecord& record);
 
-  std::array<exporters::DecodedValue, kMaxRecordSlots> values_{};
-  std::uint32_t value_count_ = 0;
-  std::array<char, kMaxRecordSlots * 14> text_{};
-  std::size_t text_bytes_ = 0;
+  exporters::RecordValues values_;
 };
 
 }  // namespace weft::profile

@@ -6,11 +6,13 @@ namespace {
 
 std::uint32_t slots_of(const Argument& value, std::uint32_t room) noexcept {
   if (!value.present()) return 0;
-  if (value.type() != RecordKind::kText) return 1;
+  const bool packed = value.type() == RecordKind::kPackedText;
+  if (value.type() != RecordKind::kText && !packed) return 1;
   const std::uint64_t bytes = value.bits();
-  if (bytes <= kTextHeadBytes) return 1;
+  const std::uint32_t head = packed ? kPackedHeadBytes : kTextHeadBytes;
+  if (bytes <= head) return 1;
   const std::uint64_t more =
-      (bytes - kTextHeadBytes + kTextMoreBytes - 1) / kTextMoreBytes;
+      (bytes - head + kTextMoreBytes - 1) / kTextMoreBytes;
   return 1 + static_cast<std::uint32_t>(
                  std::min<std::uint64_t>(more, room - 1));
 }

@@ -14,6 +14,7 @@
 namespace weft::internal {
 
 inline constexpr std::uint32_t kTextHeadBytes = 8;
+inline constexpr std::uint32_t kPackedHeadBytes = 12;
 inline constexpr std::uint32_t kTextMoreBytes = 14;
 
 // A record before it has a place.
@@ -53,15 +54,23 @@ void put_values(const Draft& draft, const std::uint32_t* each, Put put) {
     }
     const std::uint64_t low =
         std::uint64_t{index++} << 8 | static_cast<std::uint64_t>(value.type());
-    if (value.type() != RecordKind::kText) {
+    const bool packed = value.type() == RecordKind::kPackedText;
+    if (value.type() != RecordKind::kText && !packed) {
       put(at++, low, value.bits());
       continue;
     }
     std::string_view text = value.text();
     const std::size_t head = std::min<std::size_t>(text.size(), kTextHeadBytes);
-    put(at++, (text.size() & kTickMask) << 16 | low,
-        word_of(text.data(), head));
+    std::uint64_t payload = text.size() & kTickMask;
+    const std::uint64_t word1 = word_of(text.data(), head);
     text.remove_prefix(head);
+    if (packed) {
+      const std::size_t more = std::min<std::size_t>(
+          text.size(), kPackedHeadBytes - kTextHeadBytes);
+      payload = (payload & 0xffff) | word_of(text.data(), more) << 16;
+      text.remove_prefix(more);
+    }
+    put(at++, payload << 16 | low, word1);
     for (std::uint32_t more = 1; more < each[i]; ++more) {
       const std::size_t low_bytes = std::min<std::size_t>(text.size(), 6);
       const std::size_t high_bytes =

@@ -147,21 +147,39 @@ TEST(Inputs, MoreThanARecordHoldsIsCountedAndNotGuessed) {
   EXPECT_EQ(op->input_shapes[0], (Shape{2}));
 }
 
-// What shapes cost is slots: one for two dimensions, types included, once there
-// are a few.
-TEST(Inputs, TwoOfFourDimensionsTakeFourSlots) {
+// Of the record of a call, beside its head.
+template <class Call>
+std::size_t slots_of_values(Call call) {
   test::Collection trace;
-  profiled(kShapes, [] {
-    const Tensor images{{64, 3, 224, 224}};
-    WEFT_RECORD_FUNCTION("op", images, images);
-  });
+  const auto result = profiled(kShapes, call);
+  EXPECT_NE(find(*result, "op"), nullptr);
   std::size_t slots = 0;
   for (const auto& [index, thread] : trace.stop().threads()) {
     for (const auto& record : thread.records) {
       if (record.kind == RecordKind::kSpanBegin) slots += record.values.size();
     }
   }
-  EXPECT_EQ(slots, 4u);
+  return slots;
+}
+
+// What shapes cost is slots: one for all dimensions of an array, its type
+// included, or less.
+TEST(Inputs, ArraysTakeASlotEachAtMost) {
+  EXPECT_EQ(slots_of_values([] {
+              WEFT_RECORD_FUNCTION("op", Tensor{{2, 3}});
+            }),
+            1u);
+  const Tensor images{{1024, 1024, 224, 224}};
+  EXPECT_EQ(slots_of_values([&] { WEFT_RECORD_FUNCTION("op", images); }), 1u);
+  EXPECT_EQ(slots_of_values([&] {
+              WEFT_RECORD_FUNCTION("op", images, images);
+            }),
+            2u);
+  const Tensor words{{32, 128, 50257}};
+  EXPECT_EQ(slots_of_values([&] {
+              WEFT_RECORD_FUNCTION("op", words, words, words, words);
+            }),
+            3u);
 }
 
 TEST(Inputs, WhatTheirTypeThrowsStaysInside) {

@@ -42,6 +42,15 @@ class Argument {
       : Argument(key, text == nullptr ? std::string_view("(null)")
                                       : std::string_view(text)) {}
 
+  // Bytes that internal::pack_text() made, fewer than 65536.
+  template <std::size_t kKey>
+  static Argument packed(const char (&key)[kKey],
+                         std::string_view bytes) noexcept {
+    Argument argument(key, bytes);
+    argument.type_ = RecordKind::kPackedText;
+    return argument;
+  }
+
   std::string_view key() const noexcept { return {key_, key_size_}; }
   RecordKind type() const noexcept { return type_; }
   // The value, or the length of the text.

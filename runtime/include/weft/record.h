@@ -82,6 +82,9 @@ enum class RecordKind : std::uint8_t {
   kText = 0x86,      // payload: length in bytes before any cut; word1: the
                      // first 8 bytes, little endian
   kTextMore = 0x87,  // 14 bytes: payload's 6, then word1's 8
+  kPackedText = 0x88,  // weft/internal/packed_text.h; payload: its bytes before
+                       // any cut (16 bits), then bytes 8 to 11; word1: the
+                       // first 8. Then kTextMore
 };
 
 inline constexpr std::uint8_t kContinuationBit = 0x80;

@@ -12,8 +12,9 @@
 //   (1,1)             a list of numbers, of at most 30
 //   -                 anything else
 //
-// Plain sizes are copied; nothing of the input is kept. 14 bytes of text take a
-// 16-byte slot: "[64,3,224,224]" is one.
+// Plain sizes are copied; nothing of the input is kept. In the record a digit
+// takes half a byte (weft/internal/packed_text.h): "float[64,3,224,224]" is one
+// 16-byte slot.
 //
 // A type says what it is by a specialisation:
 //
