@@ -139,6 +139,21 @@ class SlotBuilder {
     more(RecordKind::kText, index, start,
          full_length == 0 ? text.size() : full_length);
     text.remove_prefix(head_bytes);
+    rest_of_text(index, text);
+  }
+  // What pack_text() made of a text.
+  void packed_text(std::uint8_t index, std::string_view bytes) {
+    std::uint64_t start = 0;
+    std::uint32_t more_bytes = 0;
+    const std::size_t head_bytes = std::min<std::size_t>(bytes.size(), 12);
+    std::memcpy(&start, bytes.data(), std::min<std::size_t>(head_bytes, 8));
+    if (head_bytes > 8)
+      std::memcpy(&more_bytes, bytes.data() + 8, head_bytes - 8);
+    more(RecordKind::kPackedText, index, start,
+         std::uint64_t{more_bytes} << 16 | bytes.size());
+    rest_of_text(index, bytes.substr(head_bytes));
+  }
+  void rest_of_text(std::uint8_t index, std::string_view text) {
     while (!text.empty()) {
       unsigned char bytes[14] = {};
       const std::size_t taken = std::min<std::size_t>(text.size(), 14);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft/export/trace_reader.h"
+#include "weft/internal/packed_text.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -83,6 +85,46 @@ TEST(TraceReader, ASmallTraceIsWholeAndConsistent) {
   EXPECT_EQ(test::words(check_trace(reader)), "");
   EXPECT_EQ(records_of(reader).size(), 36u);
   EXPECT_EQ(reader.info().losses.size(), 1u);
+}
+
+// Through blocks and back: texts that were packed come out as any other.
+TEST(TraceReader, PackedTextIsText) {
+  const TempPath path(".weft");
+  const std::string inputs = "float[64,3,224,224] {int64[7] double[]} x (1,1)";
+  std::array<std::uint8_t, 64> packed;
+  const std::size_t size =
+      internal::pack_text(inputs, packed.data(), packed.size());
+  ASSERT_GT(size, 12u);
+  {
+    Recording recording(path.str(), 1u << 20);
+    const SiteId site =
+        recording.catalog().add_site(SiteKind::kInstant, "site", "category",
+                                     {{"inputs", RecordKind::kText},
+                                      {"next", RecordKind::kInt64}});
+    SlotBuilder slots(recording.catalog().add_thread("main", 1));
+    slots.instant(100, site);
+    slots.packed_text(0, {reinterpret_cast<const char*>(packed.data()), size});
+    slots.int64(1, -7);
+    // Cut: as far as it goes, and known to be cut.
+    slots.instant(110, site);
+    slots.more(RecordKind::kPackedText, 0, 0x2222'2222'2222'2222, 200);
+    recording.add(slots);
+    recording.close();
+  }
+  Result<TraceReader> reader = TraceReader::open(path.str());
+  ASSERT_TRUE(reader.ok());
+  DecodedRecord record;
+  ASSERT_TRUE(reader->next(&record));
+  ASSERT_EQ(record.value_count, 2u);
+  EXPECT_EQ(record.values[0].type, RecordKind::kText);
+  EXPECT_EQ(record.values[0].text, inputs);
+  EXPECT_EQ(record.values[0].text_length, inputs.size());
+  EXPECT_EQ(record.values[1].bits, static_cast<std::uint64_t>(-7));
+  ASSERT_TRUE(reader->next(&record));
+  ASSERT_EQ(record.value_count, 1u);
+  EXPECT_EQ(record.values[0].text, "222222222222222200000000");
+  EXPECT_GT(record.values[0].text_length, record.values[0].text.size());
+  EXPECT_FALSE(reader->next(&record));
 }
 
 TEST(TraceReader, RewindGivesTheSameRecordsAgain) {

@@ -21,6 +21,7 @@ inline Bytes trace_of_all_kinds() {
   slots.text(0, "more than the eight bytes of one slot");
   slots.real(1, 0.5);
   slots.boolean(2, true);
+  slots.packed_text(3, std::string("\x0e\x2b\xfa\x07\xce and more of it", 20));
   slots.instant(110, site, StringId{1});
   slots.counter(120, site, 1.0);
   slots.flow_out(130, site, 1);
