@@ -41,6 +41,24 @@ MemoryTimeline::MemoryTimeline(std::vector<MemoryRecord> records)
                    });
 }
 
+MemoryTimeline MemoryTimeline::of_session(const std::vector<RawEvent>& records,
+                                          const CategoryOf& category_of) {
+  std::vector<MemoryRecord> all;
+  all.reserve(records.size());
+  for (const RawEvent& event : records) {
+    if (event.name != kMemoryRecord) continue;
+    MemoryRecord& record = all.emplace_back();
+    record.at_ns = event.start_ns;
+    record.thread = event.thread;
+    record.address = event.address;
+    record.bytes = event.bytes;
+    record.device = event.device;
+    record.device_index = event.device_index;
+    if (category_of) record.category = category_of(event);
+  }
+  return MemoryTimeline(std::move(all));
+}
+
 MemoryDevice MemoryTimeline::default_device() const {
   for (const MemoryRecord& record : records_) {
     if (family_of(record.device)) return {record.device, record.device_index};

@@ -116,6 +116,18 @@ Result<void> Profiler::export_stacks(const std::string& path,
   return (*all)->events().export_stacks(path, options);
 }
 
+Result<void> Profiler::export_memory_timeline(
+    const std::string& path, std::optional<MemoryDevice> device,
+    const MemoryTimeline::CategoryOf& category_of) const {
+  auto all = result();
+  if (!all.ok()) return all.error();
+  if (config().enabled && !config().profile_memory)
+    return Error{ErrorCode::kNotRecorded,
+                 "memory was not recorded: profile_memory was not set"};
+  return MemoryTimeline::of_session((*all)->memory_records(), category_of)
+      .export_memory_timeline(path, device);
+}
+
 Result<ProfilerStatistics> Profiler::statistics() const {
   auto all = result();
   if (!all.ok()) return all.error();

@@ -7,13 +7,17 @@
 
 #include <coroutine>
 #include <exception>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "export/weft_file.h"
 #include "runtime/collection.h"
 #include "runtime/scale.h"
 #include "weft/clock.h"
@@ -532,6 +536,50 @@ TEST(K8_06, VeryManySmallBlocksAreAllInTheSum) {
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->allocated_bytes, kBytes * kBlocks);
   EXPECT_EQ(row->net_bytes(), in_use);
+}
+
+// Row 59: from a session to a file, with what the user knows of the blocks.
+TEST(MemoryReports, BecomeATimeline) {
+  Profiler profiler({.profile_memory = true});
+  int weights = 0, input = 0;
+  {
+    ProfilerScope recording(profiler);
+    report_alloc(&weights, 100);
+    report_alloc(&input, 30);
+    report_out_of_memory(1 << 20);
+    report_free(&input, 30);
+  }
+  const auto category_of = [&](const RawEvent& record) {
+    return record.address == reinterpret_cast<std::uintptr_t>(&weights)
+               ? MemoryCategory::kParameter
+               : MemoryCategory::kInput;
+  };
+  const test::TempPath path(".json");
+  ASSERT_TRUE(profiler
+                  .export_memory_timeline(path.str(), std::nullopt, category_of)
+                  .ok());
+  std::ifstream file(path.str());
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find("[0, 100, 0, 0, 0, 0, 0, 0, 0]"), std::string::npos)
+      << text;
+
+  const MemoryTimeline timeline = MemoryTimeline::of_session(
+      (*profiler.result())->memory_records(), category_of);
+  const std::vector<MemoryPoint> points = timeline.points({});
+  ASSERT_EQ(points.size(), 3u);
+  EXPECT_EQ(points[0].bytes, 100);
+  EXPECT_EQ(points[0].category, MemoryCategory::kParameter);
+  EXPECT_EQ(points[1].bytes, 30);
+  EXPECT_EQ(points[1].category, MemoryCategory::kInput);
+  EXPECT_EQ(points[2].action, MemoryAction::kDestroy);
+  EXPECT_EQ(points[2].bytes, -30);
+}
+
+TEST(MemoryReports, HaveNoTimelineUnlessTheyWereWanted) {
+  Profiler profiler;
+  { ProfilerScope recording(profiler); }
+  EXPECT_EQ(profiler.export_memory_timeline("unused").error().code,
+            ErrorCode::kNotRecorded);
 }
 
 TEST(MemoryReports, DoNotGoToWhoDidNotAsk) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "weft/profile/memory_record.h"
 #include "weft/profile/memory_report.h"
+#include "weft/profile/raw_event.h"
 #include "weft/result.h"
 
 namespace weft {
@@ -37,6 +39,13 @@ class MemoryTimeline {
   // Records in any order; equal times keep theirs. A block that is released
   // without having been allocated was there before.
   explicit MemoryTimeline(std::vector<MemoryRecord> records);
+
+  // What an allocation in a session was for, as its user knows it; a release is
+  // for what its block was for. Empty: everything is unknown.
+  using CategoryOf = std::function<MemoryCategory(const RawEvent& record)>;
+  // Of a session's memory_records(). Allocations that failed are left out.
+  static MemoryTimeline of_session(const std::vector<RawEvent>& records,
+                                   const CategoryOf& category_of = {});
 
   // The first device with records, else the host.
   MemoryDevice default_device() const;

@@ -26,6 +26,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@
 #include "weft/profile/device_statistics.h"
 #include "weft/profile/event_list.h"
 #include "weft/profile/key_averages.h"
+#include "weft/profile/memory_timeline.h"
 #include "weft/profile/profiler_options.h"
 #include "weft/profile/raw_event.h"
 #include "weft/record.h"
@@ -157,6 +159,13 @@ class WEFT_API Profiler {
   // Errors: also kNotRecorded without with_stack.
   Result<void> export_stacks(const std::string& path,
                              const StackOptions& options = {}) const;
+  // Memory in use over time, in the form that the name asks for and of the
+  // device that the session used first: see MemoryTimeline.
+  // Errors: also kNotRecorded without profile_memory; kIo.
+  Result<void> export_memory_timeline(
+      const std::string& path,
+      std::optional<MemoryDevice> device = std::nullopt,
+      const MemoryTimeline::CategoryOf& category_of = {}) const;
   [[nodiscard]] Result<ProfilerStatistics> statistics() const;
 
   // For people: averages by self time; before stop() a placeholder.
