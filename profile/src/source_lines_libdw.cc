@@ -3,7 +3,8 @@
 #include <elfutils/libdw.h>
 #include <libelf.h>
 
-#include <cstdlib>
+#include <cstdint>
+#include <vector>
 
 #include "source_lines.h"
 
@@ -22,6 +23,56 @@ std::string function_of(Dwarf_Die* die) {
                      ? nullptr
                      : dwarf_formstring(&attribute));
 }
+
+// The function that holds an address and what is inlined into it there, outermost
+// first. dwarf_getscopes() does not look into namespaces, where Clang describes
+// functions and GCC only declares them.
+class FunctionSearch {
+ public:
+  explicit FunctionSearch(Dwarf_Addr address) : address_(address) {}
+
+  // True when something below `parent` holds the address.
+  bool look_below(Dwarf_Die* parent, int depth) {
+    Dwarf_Die die;
+    if (depth == kDeepest || dwarf_child(parent, &die) != 0) return false;
+    do {
+      if (++looked_at_ > kMost) return false;
+      switch (dwarf_tag(&die)) {
+        case DW_TAG_subprogram:
+        case DW_TAG_inlined_subroutine:
+          if (dwarf_haspc(&die, address_) <= 0) break;
+          found.push_back(die);
+          look_below(&die, depth + 1);
+          return true;
+        case DW_TAG_lexical_block:
+        case DW_TAG_try_block:
+        case DW_TAG_catch_block:
+          if (dwarf_haspc(&die, address_) <= 0) break;
+          look_below(&die, depth + 1);
+          return true;
+        case DW_TAG_namespace:
+        case DW_TAG_class_type:
+        case DW_TAG_structure_type:
+        case DW_TAG_union_type:
+          if (look_below(&die, depth + 1)) return true;
+          break;
+        default:
+          break;
+      }
+    } while (dwarf_siblingof(&die, &die) == 0);
+    return false;
+  }
+
+  std::vector<Dwarf_Die> found;
+
+ private:
+  // Beyond what compilers write: the file may be made to be slow.
+  static constexpr int kDeepest = 200;
+  static constexpr std::uint64_t kMost = 10'000'000;
+
+  const Dwarf_Addr address_;
+  std::uint64_t looked_at_ = 0;
+};
 
 // Where an inlined function was called.
 void read_call(Dwarf_Die* unit, Dwarf_Die* inlined, SourceFrame* caller) {
@@ -84,25 +135,17 @@ std::vector<SourceFrame> SourceLines::at(std::uint64_t address) const {
       next.line = static_cast<std::uint32_t>(number);
     next.file = text_of(dwarf_linesrc(line, nullptr, nullptr));
   }
-  // Above an inlined function, the first list goes on with where that was
-  // written; where it was put is what the second tells.
-  Dwarf_Die* lexical = nullptr;
-  Dwarf_Die* scopes = nullptr;
-  int count = dwarf_getscopes(&unit, address, &lexical);
-  if (count > 0) count = dwarf_getscopes_die(lexical, &scopes);
-  for (int i = 0; i < count; ++i) {
-    Dwarf_Die* const scope = &scopes[i];
-    const int tag = dwarf_tag(scope);
-    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
-    next.function = function_of(scope);
-    next.inlined = tag == DW_TAG_inlined_subroutine;
+  FunctionSearch search(address);
+  search.look_below(&unit, 0);
+  for (auto scope = search.found.rbegin(); scope != search.found.rend();
+       ++scope) {
+    next.function = function_of(&*scope);
+    next.inlined = dwarf_tag(&*scope) == DW_TAG_inlined_subroutine;
     frames.push_back(next);
     if (!next.inlined) break;
     next = {};
-    read_call(&unit, scope, &next);
+    read_call(&unit, &*scope, &next);
   }
-  std::free(scopes);
-  std::free(lexical);
   if (frames.empty() && !next.file.empty()) frames.push_back(next);
   return frames;
 }
