@@ -53,12 +53,12 @@ void toggle_under_load(unsigned times,
     });
   for (unsigned i = 0; i < times && !testing::Test::HasFailure(); ++i) {
     toggle(i);
+    // Of these, four at most began before the toggle. Read before more are
+    // allowed, which may all have been run when this thread goes on.
+    const std::uint64_t enough = rounds_run + 5;
     rounds.fetch_add(kRoundsPerToggle, std::memory_order_relaxed);
-    if (i % kTogglesPerWait == 0) {
-      // Of these, four at most began before the toggle.
-      const std::uint64_t enough = rounds_run + 5;
+    if (i % kTogglesPerWait == 0)
       while (rounds_run < enough) std::this_thread::yield();
-    }
   }
   done = true;
   for (std::thread& thread : threads) thread.join();
