@@ -52,7 +52,10 @@ __attribute__((constructor(101))) void make_exit_key() {
 CurrentThread current_thread(Runtime& runtime) noexcept {
   const std::uint32_t index = weft_thread_state->index;
   if (WEFT_LIKELY(index != 0)) return {weft_thread_state, index};
-  return current_thread(runtime, runtime.stock.first_rung());
+  // [R2]
+  const bool ready = runtime.ready.load(std::memory_order_acquire);
+  return current_thread(runtime,
+                        ready ? runtime.stock.first_rung() : Rung::kSmall);
 }
 
 CurrentThread current_thread(Runtime& runtime, Rung rung) noexcept {
