@@ -105,6 +105,7 @@ ExecutionTraceRecorder::~ExecutionTraceRecorder() {
     (void)finish();
   } else {
     writer_.detach();  // the thread exists in the parent alone
+    (void)closing_.release();
   }
 }
 
@@ -139,10 +140,10 @@ Result<void> ExecutionTraceRecorder::finish() {
   while ((inside_.load(std::memory_order_acquire) & ~kSealed) != 0)  // [S]
     std::this_thread::yield();
   {
-    const std::scoped_lock lock(mutex_);
-    closing_ = true;
+    const std::scoped_lock lock(closing_->mutex);
+    closing_->wanted = true;
   }
-  closing_changed_.notify_one();
+  closing_->changed.notify_one();
   writer_.join();
   return written_;
 }
@@ -269,9 +270,9 @@ void ExecutionTraceRecorder::write(std::ostream& out) {
   writer.begin(options);
   for (bool last = false; !last;) {
     {
-      std::unique_lock lock(mutex_);
-      closing_changed_.wait_for(lock, kRest, [&] { return closing_; });
-      last = closing_;
+      std::unique_lock lock(closing_->mutex);
+      closing_->changed.wait_for(lock, kRest, [&] { return closing_->wanted; });
+      last = closing_->wanted;
     }
     drain(writer);
   }

@@ -82,9 +82,14 @@ class ExecutionTraceRecorder
   std::thread writer_;
   std::promise<bool> opened_;
   Result<void> written_;  // the writer's; read when it has been joined
-  std::mutex mutex_;
-  std::condition_variable closing_changed_;
-  bool closing_ = false;
+  // Of its own, since a forked child must leave it as it is: to destroy what the
+  // parent's writer waits for would take for ever.
+  struct Closing {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool wanted = false;
+  };
+  std::unique_ptr<Closing> closing_ = std::make_unique<Closing>();
 
   // Relaxed everywhere: sums and numbers that order nothing.
   std::atomic<std::uint64_t> next_number_{profile::kFirstNode};
