@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kBusyRest = 200'000;
 constexpr std::int64_t kQuietRest = 5'000'000;
-constexpr std::int64_t kIdleRest = 100'000'000;
+constexpr std::int64_t kIdleRest = 250'000'000;
 constexpr std::int64_t kAnchorPeriod = 100'000'000;
 constexpr std::int64_t kIdleAnchorPeriod = 5 * kSecond;
 // Stamps lie ahead of the drainer's clock by 1.5 us when another processor took

@@ -17,14 +17,16 @@
 //
 //   records in the last second   200 us
 //   in the last 11 s             5 ms
-//   none for longer              100 ms: a wake-up costs some 60 us of CPU on a
-//                                virtual machine, so 0.06 % of a core
+//   none for longer              250 ms: on a virtual machine a wake-up that
+//                                does nothing is charged 50 to 120 us of CPU,
+//                                one of a drainer up to twice that
 //   nobody subscribed            until called
 //
-// What a burst meets after a long silence: a thread's rings hold 8 KiB, then
-// 128 KiB, then 4 MiB, some 270,000 slots or 3 ms of spans at full rate, before
-// the drainer looks again; beyond that, records are refused and counted.
-// A thread's registration calls the drainer; records never do (ADR 0003).
+// What a burst meets after a long silence: a ring of 8 or 128 KiB, and a larger
+// one at once when that is full. Taking it calls the drainer, as registering a
+// thread does; records never do (ADR 0003). A ring that is as large as rings get
+// (4 MiB, 260,000 slots, which is 3 ms of spans at full rate) holds what comes
+// until the rest is over; beyond that, records are refused and counted.
 
 #include <atomic>
 #include <cstdint>

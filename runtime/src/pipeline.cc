@@ -2,23 +2,30 @@
 #include "pipeline.h"
 
 #include <algorithm>
+#include <array>
 
 #include "run_slice.h"
 
 namespace weft {
 namespace {
 
+// By kind: 1 for what is a record of the program, 0 for continuations and marks.
+constexpr auto kIsRecord = [] {
+  std::array<std::uint8_t, 256> counts{};
+  for (std::size_t kind = 0; kind < kContinuationBit; ++kind)
+    counts[kind] = is_mark(static_cast<RecordKind>(kind)) ? 0 : 1;
+  return counts;
+}();
+
 std::uint64_t count_records(const Slot* slots, std::uint32_t count) noexcept {
-  // Branch-free, so that it is vectorised: it runs over every slot.
+  // This loop runs over every slot: no branch, and a lookup instead of three
+  // comparisons.
   std::uint64_t records = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     // The lines come out of another core's cache: this loop, the first to look
     // at them, takes a third less time with a kilobyte of them on the way.
     __builtin_prefetch(slots + i + 64);
-    const std::uint64_t kind = slots[i].word0 & 0xff;
-    const bool mark = kind == static_cast<std::uint64_t>(RecordKind::kLoss) ||
-                      kind == static_cast<std::uint64_t>(RecordKind::kClockChange);
-    records += (kind < kContinuationBit) & !mark;
+    records += kIsRecord[slots[i].word0 & 0xff];
   }
   return records;
 }
