@@ -31,6 +31,10 @@ class BlockSink {
   virtual std::string error() const = 0;
   // Completes the output. False if that failed.
   virtual bool close() = 0;
+  // Completes the output and begins another, at offset 0. False if there is
+  // something to tell of, by error(); what is written from then on goes to the
+  // new one all the same, or fails. Only for sinks of several files.
+  virtual bool next() { return false; }
 };
 
 }  // namespace weft::exporters

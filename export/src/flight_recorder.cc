@@ -11,6 +11,7 @@
 #include "definition_writer.h"
 #include "file_tail.h"
 #include "items.h"
+#include "numbered_path.h"
 #include "varint.h"
 
 namespace weft::exporters {
@@ -22,16 +23,6 @@ constexpr std::size_t kMaxAnchors = 4096;
 constexpr std::size_t kMaxExitedThreads = std::size_t{1} << 16;
 constexpr int kMaxNumber = 10'000;
 constexpr int kPatienceMs = 2000;
-
-// "dir/name.weft" and 7 become "dir/name.7.weft".
-std::string numbered_path(const std::string& path, int number) {
-  const std::size_t dot = path.rfind('.');
-  const std::size_t slash = path.rfind('/');
-  const bool has_suffix =
-      dot != std::string::npos && (slash == std::string::npos || dot > slash);
-  const std::size_t at = has_suffix ? dot : path.size();
-  return path.substr(0, at) + "." + std::to_string(number) + path.substr(at);
-}
 
 Result<OutputFile> open_new(const SnapshotOrder& order) {
   OutputOptions options;

@@ -4,28 +4,24 @@
 #include <algorithm>
 #include <utility>
 
-#include "file_tail.h"
 #include "output_file.h"
+#include "rotating_file.h"
 #include "varint.h"
 
 namespace weft::exporters {
 namespace {
 
-// How long the helper waits for the reader of a FIFO: while recording, so that
-// it can be told to do other things; and at the end, for a slow reader.
-constexpr int kPatienceMs = 50;
-constexpr int kLastPatienceMs = 2000;
-
-// Blocks that are kept ready for the drainer: 2 MiB, or 700,000 slots.
-constexpr std::size_t kWarmBlocks = 8;
-
-constexpr std::size_t kMaxIndexEntries = std::size_t{1} << 16;
 constexpr std::size_t kMaxReasonBytes = 256;
 
 }  // namespace
 
 Result<std::unique_ptr<Exporter>> WeftFileExporter::create(
     const OutputOptions& options) {
+  if (options.rotation.wanted()) {
+    auto files = RotatingFile::open(options);
+    if (!files) return files.error();
+    return create(options, std::move(*files));
+  }
   auto file = OutputFile::open(options);
   if (!file) return file.error();
   return create(options, std::make_unique<OutputFile>(std::move(*file)));
@@ -42,13 +38,15 @@ Result<std::unique_ptr<Exporter>> WeftFileExporter::create(
 WeftFileExporter::WeftFileExporter(const OutputOptions& options, BlockPool pool,
                                    std::unique_ptr<BlockSink> sink)
     : flush_after_ns_(options.flush_after_ns),
+      rotation_(options.rotation),
       pool_(std::move(pool)),
       free_(pool_.count()),
-      ready_(pool_.count()),
+      ready_(pool_.count() + kMaxPendingParts),
       sink_(std::move(sink)) {
   spare_.reserve(pool_.count());
   filled_.reserve(pool_.count());
   end_.reason.reserve(kMaxReasonBytes);
+  for (Part& part : parts_) part.end.reason = "rotated";
   while (free_.size() < BlockPool::kMinBlocks) touch_blocks();
 }
 
@@ -72,13 +70,23 @@ bool WeftFileExporter::take_block() {
   return true;
 }
 
-void WeftFileExporter::hand_over() {
-  push_ready(current_, encoder_.finish(sequence_++));
+void WeftFileExporter::hand_over() { push_ready(close_block()); }
+
+WeftFileExporter::Closed WeftFileExporter::close_block() {
+  Closed closed;
+  closed.block = current_;
+  closed.calls = encoder_.calls();
+  closed.ring_losses = encoder_.ring_losses();
+  closed.bytes = encoder_.finish(sequence_++);
+  return closed;
 }
 
-void WeftFileExporter::push_ready(std::uint32_t block, std::size_t bytes) {
-  bytes_pending_.fetch_add(bytes, std::memory_order_relaxed);
-  ready_.push(block);
+void WeftFileExporter::push_ready(const Closed& closed) {
+  part_.delivered += closed.calls;
+  dropped_of(part_, DropReason::kRingFull) += closed.ring_losses;
+  part_bytes_ += closed.bytes;
+  bytes_pending_.fetch_add(closed.bytes, std::memory_order_relaxed);
+  ready_.push(closed.block);
 }
 
 template <class Put>
@@ -116,10 +124,10 @@ bool WeftFileExporter::pay_all_debts() {
               anchors_.begin());
   }
   for (; loss_debts_ != 0; --loss_debts_) {
-    if (!put_item([&](BlockEncoder& block) {
-          return put_loss(block, losses_[loss_debts_ - 1]);
-        }))
+    const Loss& loss = losses_[loss_debts_ - 1];
+    if (!put_item([&](BlockEncoder& block) { return put_loss(block, loss); }))
       return false;
+    dropped_of(part_, loss.reason) += loss.records;
   }
   return true;
 }
@@ -162,19 +170,16 @@ bool WeftFileExporter::consume_guarded(const Run& run) {
   filled_.clear();
   std::uint32_t done = 0;
   while (!encoder_.encode(run, &done)) {
-    encoder_.finish(sequence_++);
-    filled_.push_back(current_);
+    filled_.push_back(close_block());
     if (take_block()) continue;
-    spare_.insert(spare_.end(), filled_.begin() + 1, filled_.end());
+    for (std::size_t i = 1; i < filled_.size(); ++i)
+      spare_.push_back(filled_[i].block);
     encoder_.rewind(mark);
     current_ = first_block;
     sequence_ = first_sequence;
     return false;
   }
-  for (const std::uint32_t block : filled_) {
-    const auto header = load<BlockHeader>(pool_.block(block));
-    push_ready(block, sizeof header + header.content_bytes);
-  }
+  for (const Closed& closed : filled_) push_ready(closed);
   return true;
 }
 
@@ -182,7 +187,10 @@ void WeftFileExporter::lose(const Loss& loss) {
   const bool put = pay_debts() && put_item([&](BlockEncoder& block) {
     return put_loss(block, loss);
   });
-  if (!put) owe_loss(loss);
+  if (put)
+    dropped_of(part_, loss.reason) += loss.records;
+  else
+    owe_loss(loss);
 }
 
 // Nothing is accepted while there are debts, so losses of one thread for one
@@ -212,6 +220,7 @@ void WeftFileExporter::owe_loss(const Loss& loss) {
 }
 
 void WeftFileExporter::anchor(const ClockAnchor& anchor) {
+  last_anchor_ = anchor;
   const bool put = pay_debts() && put_item([&](BlockEncoder& block) {
     return put_anchor(block, anchor);
   });
@@ -229,7 +238,7 @@ void WeftFileExporter::owe_anchor(const ClockAnchor& anchor) {
 }
 
 void WeftFileExporter::settle(std::int64_t now_ns) {
-  now_ns_ = now_ns;
+  if (now_ns != kFlushNow) now_ns_ = now_ns;
   const std::uint64_t recoveries = recoveries_.load(std::memory_order_relaxed);
   if (recoveries != seen_recoveries_) {
     // What was in the lost blocks, names among it, is told again.
@@ -237,6 +246,18 @@ void WeftFileExporter::settle(std::int64_t now_ns) {
     info_due_ = true;
     definitions_.restart();
   }
+  tell_lost_blocks();
+  pay_debts();
+  if (encoder_.started() && !encoder_.empty() &&
+      now_ns - begun_ns_ >= flush_after_ns_)
+    hand_over();
+  if (rotation_.wanted() && now_ns != kFlushNow) rotate_if_due();
+}
+
+// Those of the file that the helper has open, unless the drainer is ahead of it.
+void WeftFileExporter::tell_lost_blocks() {
+  if (open_part_.load(std::memory_order_acquire) != part_number_)  // [D]
+    return;
   LostBlocks lost;
   lost.blocks = lost_blocks_.load(std::memory_order_relaxed);
   lost.records = lost_records_.load(std::memory_order_relaxed);
@@ -245,173 +266,86 @@ void WeftFileExporter::settle(std::int64_t now_ns) {
         return put_lost_blocks(block, lost);
       }))
     noted_lost_blocks_ = lost.blocks;
+}
+
+// Between two passes: the next one defines everything anew before its first run.
+void WeftFileExporter::rotate_if_due() {
+  if (part_begun_ns_ == 0) part_begun_ns_ = now_ns_;
+  const bool asked = rotate_asked_.load(std::memory_order_relaxed);  // a wish
+  const bool full = rotation_.bytes != 0 && part_bytes_ >= rotation_.bytes;
+  const bool old = rotation_.after.count() != 0 &&
+                   now_ns_ - part_begun_ns_ >= rotation_.after.count();
+  if (!asked && !full && !old) return;
+  const bool owes = info_due_ || loss_debts_ != 0 || anchor_debts_ != 0;
+  // [D]: the helper has read what lay there before.
+  if (owes || part_number_ - open_part_.load(std::memory_order_acquire) ==
+                  kMaxPendingParts)
+    return;
+  if (encoder_.started() && !encoder_.empty()) hand_over();
+  rotate_asked_.store(false, std::memory_order_relaxed);
+  part_begun_ns_ = now_ns_;
+  // An idle program does not fill a directory with empty files.
+  if (part_.delivered == 0 && !asked) return;
+  begin_part();
+}
+
+void WeftFileExporter::begin_part() {
+  Part& part = parts_[part_number_ % kMaxPendingParts];
+  part.sequence = sequence_;
+  part.end.delivered = part_.delivered;
+  part.end.stop_tick = last_anchor_.tick[0];
+  earlier_.delivered += part_.delivered;
+  for (std::size_t reason = 0; reason < kDropReasons; ++reason) {
+    part.end.dropped[reason] = part_.dropped[reason];
+    earlier_.dropped[reason] += part_.dropped[reason];
+  }
+  ready_.push(kEndOfPart);  // after the blocks before it
+
+  ++part_number_;
+  part_ = {};
+  part_bytes_ = 0;
+  sequence_ = 0;
+  noted_lost_blocks_ = 0;
+  subscription_.start_tick = last_anchor_.tick[0];
+  info_due_ = true;
+  definitions_.restart();
+  definitions_behind_ = true;
+  owe_anchor(last_anchor_);
   pay_debts();
-  if (encoder_.started() && !encoder_.empty() &&
-      now_ns - begun_ns_ >= flush_after_ns_)
-    hand_over();
+}
+
+bool WeftFileExporter::rotate() {
+  if (!rotation_.wanted()) return false;
+  rotate_asked_.store(true, std::memory_order_relaxed);  // a wish
+  return true;
 }
 
 void WeftFileExporter::end(const SubscriptionEnd& end) {
   pay_debts();
   if (encoder_.started() && !encoder_.empty()) hand_over();
   end_.stop_tick = end.stop_tick;
-  end_.delivered = end.delivered;
-  std::copy(std::begin(end.dropped), std::end(end.dropped), end_.dropped);
+  // Of this file; drops without a place in the stream are told in the last.
+  end_.delivered = end.delivered - earlier_.delivered;
+  for (std::size_t reason = 0; reason < kDropReasons; ++reason)
+    end_.dropped[reason] = end.dropped[reason] - earlier_.dropped[reason];
   end_.run_delay_ns = end.run_delay_ns;
   end_.reason.assign(end.reason, 0, kMaxReasonBytes);  // reserved
   // From here on all that was the drainer's belongs to the helper.
   ended_.store(true, std::memory_order_release);
 }
 
-bool WeftFileExporter::touch_blocks() {
-  std::uint32_t block;
-  if (free_.size() >= kWarmBlocks || !pool_.claim(&block)) return false;
-  pool_.touch(block);
-  free_.push(block);
-  return true;
-}
-
-bool WeftFileExporter::work() {
-  bool did_something = write_ready();
-  if (!ended_.load(std::memory_order_acquire)) {
-    did_something |= touch_blocks();
-  } else if (!finished_) {
-    // What was handed over between the two looks comes first.
-    write_ready();
-    write_tail();
-    finished_ = true;
-    did_something = true;
-  }
-  return did_something;
-}
-
-bool WeftFileExporter::write_ready() {
-  bool did_something = false;
-  for (;;) {
-    // Before the pop: then a wait is the last one, if the end has come.
-    const bool ended = ended_.load(std::memory_order_acquire);
-    if (!has_in_hand_ && !ready_.pop(&in_hand_)) return did_something;
-    has_in_hand_ = true;
-    const int patience = !ended ? kPatienceMs : failing_ ? 0 : kLastPatienceMs;
-    if (!write_block(in_hand_, patience)) {
-      if (!ended) return did_something;
-      note_error(sink_->error());
-      lose_block(in_hand_);
-    }
-    has_in_hand_ = false;
-    free_.push(in_hand_);
-    did_something = true;
-  }
-}
-
-// False if it has to be tried again.
-bool WeftFileExporter::write_block(std::uint32_t block, int patience_ms) {
-  const std::uint8_t* bytes = pool_.block(block);
-  const auto header = load<BlockHeader>(bytes);
-  switch (write_piece(bytes, sizeof header + header.content_bytes,
-                      patience_ms)) {
-    case BlockSink::Outcome::kWaits:
-      return false;
-    case BlockSink::Outcome::kFailed:
-      note_error(sink_->error());
-      lose_block(block);
-      return true;
-    case BlockSink::Outcome::kDone:
-      break;
-  }
-  const std::uint64_t size = sizeof header + header.content_bytes;
-  remember({sink_->offset() - size, header.first_tick, header.last_tick,
-            header.records});
-  bytes_pending_.fetch_sub(size, std::memory_order_relaxed);
-  if (std::exchange(failing_, false))
-    recoveries_.fetch_add(1, std::memory_order_relaxed);
-  return true;
-}
-
-BlockSink::Outcome WeftFileExporter::write_piece(const std::uint8_t* bytes,
-                                                  std::size_t size,
-                                                  int patience_ms) {
-  if (!header_written_) {
-    const FileHeader header{kFileMagic, kMajorVersion, kMinorVersion, 0};
-    std::uint8_t header_bytes[sizeof header];
-    store(header_bytes, header);
-    const auto outcome =
-        sink_->write(header_bytes, sizeof header_bytes, patience_ms);
-    if (outcome != BlockSink::Outcome::kDone) return outcome;
-    header_written_ = true;
-  }
-  const auto outcome = sink_->write(bytes, size, patience_ms);
-  bytes_written_.store(sink_->bytes_written(), std::memory_order_relaxed);
-  return outcome;
-}
-
-void WeftFileExporter::lose_block(std::uint32_t block) {
-  const auto header = load<BlockHeader>(pool_.block(block));
-  failing_ = true;
-  bytes_pending_.fetch_sub(sizeof header + header.content_bytes,
-                           std::memory_order_relaxed);
-  lost_records_.fetch_add(header.records, std::memory_order_relaxed);
-  lost_blocks_.fetch_add(1, std::memory_order_relaxed);
-}
-
-// A long recording would need an index without bound, so it is thinned: a
-// sparse one still leads close to any time.
-void WeftFileExporter::remember(const IndexEntry& entry) {
-  if (indexed_++ % index_step_ != 0) return;
-  if (index_.size() == kMaxIndexEntries) {
-    for (std::size_t i = 0; i < index_.size() / 2; ++i)
-      index_[i] = index_[2 * i];
-    index_.resize(index_.size() / 2);
-    index_step_ *= 2;
-    if ((indexed_ - 1) % index_step_ != 0) return;
-  }
-  index_.push_back(entry);
-}
-
-void WeftFileExporter::write_tail() {
-  // Every block is free now, so the first serves for all that follows.
-  const auto write = [&](const std::uint8_t* bytes, std::size_t size) {
-    const auto outcome =
-        write_piece(bytes, size, failing_ ? 0 : kLastPatienceMs);
-    if (outcome == BlockSink::Outcome::kDone) return true;
-    note_error(sink_->error());
-    return false;
-  };
-
-  encoder_.start(pool_.block(0), kMaxBlockBytes);
-  if (info_due_) {
-    put_process(encoder_, process_);
-    put_subscription(encoder_, subscription_);
-  }
-  for (std::size_t i = 0; i < anchor_debts_; ++i)
-    put_anchor(encoder_, anchors_[i]);
-  for (std::size_t i = 0; i < loss_debts_; ++i) put_loss(encoder_, losses_[i]);
-  put_end(encoder_, end_,
-          {lost_blocks_.load(std::memory_order_relaxed),
-           lost_records_.load(std::memory_order_relaxed)});
-  if (write(pool_.block(0), encoder_.finish(sequence_++))) {
-    write_index(index_, sink_->offset(), pool_.block(0), &sequence_, write);
-  }
-  if (!sink_->close()) note_error(sink_->error());
-  bytes_written_.store(sink_->bytes_written(), std::memory_order_relaxed);
-}
-
 bool WeftFileExporter::has_work() const noexcept {
-  return bytes_pending_.load(std::memory_order_relaxed) != 0 ||
+  return ready_.size() != 0 ||
+         bytes_pending_.load(std::memory_order_relaxed) != 0 ||
          ended_.load(std::memory_order_relaxed) ||
          (free_.size() < kWarmBlocks / 2 && pool_.unclaimed() != 0);
-}
-
-void WeftFileExporter::note_error(const std::string& error) {
-  const std::lock_guard lock(error_mutex_);
-  if (error_.empty()) error_ = error;
 }
 
 ExporterStatus WeftFileExporter::status() const {
   ExporterStatus status;
   status.bytes_written = bytes_written_.load(std::memory_order_relaxed);
   status.bytes_pending = bytes_pending_.load(std::memory_order_relaxed);
-  status.records_lost = lost_records_.load(std::memory_order_relaxed);
+  status.records_lost = lost_records_in_all_.load(std::memory_order_relaxed);
   const std::lock_guard lock(error_mutex_);
   status.error = error_;
   return status;

@@ -15,6 +15,17 @@
 // info, definitions) is a debt, kept within bounds and paid before the next
 // run is accepted.
 //
+// Rotation. Between two passes the drainer may close a part: it leaves the end of
+// its accounts, puts a mark behind the part's blocks, and tells everything anew.
+// Where the mark comes out, the helper completes the file and opens another:
+//
+//   ready_:  block block kEndOfPart block ...
+//   file:    name.1.weft            name.2.weft
+//
+// Memory order. [D] open_part_: release by the helper when it has read a part's
+// accounts and begun the next file, acquire by the drainer before it writes over
+// those accounts, and before it believes the losses to be its own part's.
+//
 // Invariants:
 //   I1  A block is in exactly one place: free_, spare_, the encoder, the run
 //       being encoded, ready_, the helper's hand, or not yet touched.
@@ -55,6 +66,7 @@ class WeftFileExporter final : public Exporter {
   void lose(const Loss& loss) override;
   void anchor(const ClockAnchor& anchor) override;
   void settle(std::int64_t now_ns) override;
+  bool rotate() override;
   void end(const SubscriptionEnd& end) override;
   bool has_work() const noexcept override;
   bool work() override;
@@ -63,6 +75,32 @@ class WeftFileExporter final : public Exporter {
  private:
   static constexpr std::size_t kMaxLossDebts = 1024;
   static constexpr std::size_t kMaxAnchorDebts = 64;
+  // Blocks that are kept ready for the drainer: 2 MiB, or 700,000 slots.
+  static constexpr std::size_t kWarmBlocks = 8;
+  // Files that the drainer may be ahead of the helper.
+  static constexpr std::uint32_t kMaxPendingParts = 8;
+  static constexpr std::uint32_t kEndOfPart = ~std::uint32_t{0};  // no block
+
+  // A block that is complete.
+  struct Closed {
+    std::uint32_t block = 0;
+    std::size_t bytes = 0;
+    std::uint32_t calls = 0;
+    std::uint64_t ring_losses = 0;
+  };
+  // What of the subscription is told in one file.
+  struct Accounts {
+    std::uint64_t delivered = 0;
+    std::array<std::uint64_t, kDropReasons> dropped{};
+  };
+  struct Part {
+    SubscriptionEnd end;
+    std::uint64_t sequence = 0;  // of the block that follows its last
+  };
+
+  static std::uint64_t& dropped_of(Accounts& accounts, DropReason reason) {
+    return accounts.dropped[static_cast<std::size_t>(reason)];
+  }
 
   WeftFileExporter(const OutputOptions& options, BlockPool pool,
                    std::unique_ptr<BlockSink> sink);
@@ -72,7 +110,8 @@ class WeftFileExporter final : public Exporter {
   // faults cost some 50 us, a refused run is lost.
   bool take_block();
   void hand_over();
-  void push_ready(std::uint32_t block, std::size_t bytes);
+  Closed close_block();
+  void push_ready(const Closed& closed);
   template <class Put>
   bool put_item(Put put);
   bool pay_debts();
@@ -80,6 +119,9 @@ class WeftFileExporter final : public Exporter {
   bool consume_guarded(const Run& run);
   void owe_loss(const Loss& loss);
   void owe_anchor(const ClockAnchor& anchor);
+  void tell_lost_blocks();
+  void rotate_if_due();
+  void begin_part();
 
   // Helper.
   bool touch_blocks();
@@ -88,11 +130,15 @@ class WeftFileExporter final : public Exporter {
   BlockSink::Outcome write_piece(const std::uint8_t* bytes, std::size_t size,
                                   int patience_ms);
   void lose_block(std::uint32_t block);
-  void write_tail();
+  void write_tail(BlockEncoder& block, std::uint8_t* memory,
+                  const SubscriptionEnd& end, std::uint64_t sequence);
+  void end_part();
+  void finish_output();
   void remember(const IndexEntry& entry);
   void note_error(const std::string& error);
 
   const std::int64_t flush_after_ns_;
+  const Rotation rotation_;
   BlockPool pool_;
 
   // Drainer's; the helper's after ended_.
@@ -102,7 +148,7 @@ class WeftFileExporter final : public Exporter {
   std::int64_t now_ns_ = 0;    // at the last settle()
   std::int64_t begun_ns_ = 0;  // not later than the first byte of the block
   std::vector<std::uint32_t> spare_;
-  std::vector<std::uint32_t> filled_;  // of the run being encoded
+  std::vector<Closed> filled_;  // of the run being encoded
   DefinitionWriter definitions_;
   bool definitions_behind_ = false;
   bool info_due_ = false;
@@ -115,6 +161,17 @@ class WeftFileExporter final : public Exporter {
   std::uint64_t noted_lost_blocks_ = 0;
   std::uint64_t seen_recoveries_ = 0;
   SubscriptionEnd end_;
+  ClockAnchor last_anchor_;
+  Accounts part_;     // of the part that is being filled
+  Accounts earlier_;  // of those before it
+  std::uint32_t part_number_ = 0;
+  std::uint64_t part_bytes_ = 0;
+  std::int64_t part_begun_ns_ = 0;
+
+  // Accounts of parts that are on their way to the helper, by number; [D].
+  std::array<Part, kMaxPendingParts> parts_;
+  std::atomic<std::uint32_t> open_part_{0};  // that the helper writes
+  std::atomic<bool> rotate_asked_{false};
 
   IndexQueue free_;   // helper to drainer
   IndexQueue ready_;  // drainer to helper
@@ -130,13 +187,15 @@ class WeftFileExporter final : public Exporter {
   std::vector<IndexEntry> index_;
   std::uint64_t index_step_ = 1;  // every how manieth block is in it
   std::uint64_t indexed_ = 0;
+  std::vector<std::uint8_t> tail_memory_;  // none before the first rotation
 
   // Written by the helper, or the drainer (pending); read by anyone. Each
   // stands for itself, so relaxed order is enough, but where noted.
   std::atomic<std::uint64_t> bytes_written_{0};
   std::atomic<std::uint64_t> bytes_pending_{0};
-  std::atomic<std::uint64_t> lost_records_{0};
+  std::atomic<std::uint64_t> lost_records_{0};  // of the open part
   std::atomic<std::uint64_t> lost_blocks_{0};
+  std::atomic<std::uint64_t> lost_records_in_all_{0};
   std::atomic<std::uint64_t> recoveries_{0};
   mutable std::mutex error_mutex_;
   std::string error_;

@@ -112,11 +112,12 @@ std::string answer_control(std::string_view request) {
   if (command == "start") return answer(start());
   if (command == "stop") return answer(stop());
   if (command == "categories") return answer(set_categories(arguments));
+  if (command == "rotate") return answer(rotate());
   if (command == "snapshot") return take(arguments);
   if (command == "metrics") return "ok\n" + metrics_text();
   return refuse("\"" + std::string(command.substr(0, 64)) +
-                "\" is none of status, start, stop, categories, snapshot, "
-                "metrics");
+                "\" is none of status, start, stop, categories, rotate, "
+                "snapshot, metrics");
 }
 
 }  // namespace weft

@@ -20,6 +20,10 @@ constexpr std::size_t kMaxTopRingBytes = std::size_t{1} << 30;
 constexpr std::size_t kMinBlockPoolBytes = 1 << 20;
 constexpr std::size_t kMaxBlockPoolBytes = std::size_t{4} << 30;
 
+constexpr std::uint64_t kMinPartBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 60;
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
 Error wrong(std::string_view what, std::string_view value,
             std::string_view limit, ErrorCode code) {
   return {code, std::string(what) + " = \"" + std::string(value) + "\": " +
@@ -59,6 +63,24 @@ class Reader {
       return;
     }
     bytes = kib << 10;
+  }
+
+  // A whole number of units, of `size` each.
+  template <class T>
+  void scaled(const char* name, const char* unit, std::uint64_t size, T set_to) {
+    const char* set = environment_(name);
+    if (set == nullptr) return;
+    const std::string_view text = set;
+    std::uint64_t number = 0;
+    const auto [end, fault] =
+        std::from_chars(text.data(), text.data() + text.size(), number);
+    if (fault != std::errc() || end != text.data() + text.size() ||
+        number > kMaxFileBytes / size) {
+      fail(wrong(name, text, std::string("must be a number of ") + unit,
+                 ErrorCode::kInvalidEnvironment));
+      return;
+    }
+    set_to(number * size);
   }
 
   void flag(const char* name, bool& value) {
@@ -116,6 +138,37 @@ class Reader {
   Result<void> result_;
 };
 
+Result<void> check_rotation(const InitOptions& options,
+                            const Environment& environment) {
+  const Rotation& rotation = options.rotation;
+  const auto refuse = [&](const char* option, const char* variable,
+                          const std::string& value, const char* limit) {
+    const bool set = environment(variable) != nullptr;
+    return wrong(set ? variable : option, value, limit,
+                 set ? ErrorCode::kInvalidEnvironment
+                     : ErrorCode::kInvalidArgument);
+  };
+  const std::int64_t after = rotation.after.count();
+  if (rotation.bytes != 0 && rotation.bytes < kMinPartBytes)
+    return refuse("rotation.bytes", "WEFT_ROTATE_MB",
+                  std::to_string(rotation.bytes),
+                  "must be 0 or at least 1048576 bytes");
+  if (after != 0 && after < static_cast<std::int64_t>(kSecond))
+    return refuse("rotation.after", "WEFT_ROTATE_S",
+                  std::to_string(after) + " ns", "must be 0 or at least 1 s");
+  if (rotation.keep_bytes != 0 &&
+      (rotation.bytes == 0 || rotation.keep_bytes / 2 < rotation.bytes))
+    return refuse("rotation.keep_bytes", "WEFT_KEEP_MB",
+                  std::to_string(rotation.keep_bytes),
+                  "must be 0 or at least twice the bytes of a file, which must "
+                  "be set");
+  if (rotation.wanted() && (options.mode == Mode::kFlightRecorder ||
+                            !options.output.ends_with(".weft")))
+    return refuse("rotation of output", "WEFT_OUT", options.output,
+                  "only .weft files that are streamed are rotated");
+  return {};
+}
+
 }  // namespace
 
 Environment process_environment() {
@@ -138,6 +191,13 @@ Result<FinalConfig> finalize(const InitOptions& options,
   reader.clock("WEFT_CLOCK", o.clock);
   reader.flag("WEFT_START", o.start);
   reader.flag("WEFT_LIVE", o.live);
+  reader.scaled("WEFT_ROTATE_MB", "MiB", 1 << 20,
+                [&](std::uint64_t bytes) { o.rotation.bytes = bytes; });
+  reader.scaled("WEFT_KEEP_MB", "MiB", 1 << 20,
+                [&](std::uint64_t bytes) { o.rotation.keep_bytes = bytes; });
+  reader.scaled("WEFT_ROTATE_S", "seconds", kSecond, [&](std::uint64_t ns) {
+    o.rotation.after = std::chrono::nanoseconds(ns);
+  });
   reader.text("WEFT_CONTROL", o.control);
   if (o.control == "0" || o.control == "off") o.control.clear();
   reader.flag("WEFT_QUIET", config.quiet);
@@ -167,6 +227,7 @@ Result<FinalConfig> finalize(const InitOptions& options,
   if (o.flush_after.count() < 1 || o.flush_after.count() > 3'600'000)
     return wrong("flush_after", std::to_string(o.flush_after.count()) + " ms",
                  "must lie between 1 ms and 1 h", ErrorCode::kInvalidArgument);
+  if (Result<void> check = check_rotation(o, environment); !check.ok()) return check.error();
   // A bound below one top ring bounds that, too.
   while (o.top_ring_bytes > o.ring_bytes) o.top_ring_bytes /= 2;
 

@@ -28,6 +28,7 @@ Result<std::shared_ptr<Exporter>> open_exporter(const InitOptions& options) {
   output.block_pool_bytes = options.block_pool_bytes;
   output.flush_after_ns = std::chrono::nanoseconds(options.flush_after).count();
   output.overwrite = options.overwrite;
+  output.rotation = options.rotation;
   output.flight_recorder = options.mode == Mode::kFlightRecorder;
   std::unique_ptr<Exporter> exporter;
   Error error;
@@ -188,6 +189,19 @@ Result<void> shutdown(milliseconds timeout) {
   SessionControl& all = session_control();
   const std::scoped_lock lock(all.mutex);
   return shutdown_locked(all, timeout, "shutdown");
+}
+
+Result<void> rotate() {
+  Result<void> result;
+  const Result<void> found = with_session([&](const RunningSession& session) {
+    if (session.subscription->exporter->rotate())
+      session.runtime->drainer->wake();
+    else
+      result = Error{ErrorCode::kInvalidArgument,
+                     "\"" + session.output +
+                         "\" is one file: rotation was not asked for"};
+  });
+  return found.ok() ? result : found;
 }
 
 Result<void> thread_init(std::size_t ring_bytes) {

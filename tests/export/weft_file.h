@@ -57,10 +57,14 @@ inline void write_file(const std::string& path, const Bytes& bytes) {
 class Recording {
  public:
   explicit Recording(const std::string& path,
-                     std::size_t block_pool_bytes = 4u << 20) {
-    OutputOptions options;
-    options.path = path;
-    options.block_pool_bytes = block_pool_bytes;
+                     std::size_t block_pool_bytes = 4u << 20)
+      : Recording([&] {
+          OutputOptions options;
+          options.path = path;
+          options.block_pool_bytes = block_pool_bytes;
+          return options;
+        }()) {}
+  explicit Recording(const OutputOptions& options) {
     weft_open_output(options, &exporter_, &error_);
     if (exporter_ == nullptr) {
       ADD_FAILURE() << error_.message;
@@ -113,6 +117,7 @@ class Recording {
   ExporterStatus close(const std::string& reason = "stop") {
     end_.reason = reason;
     end_.stop_tick = 1'000'000;
+    exporter_->define(catalog_);
     exporter_->end(end_);
     work();
     return exporter_->status();

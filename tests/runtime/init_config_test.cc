@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <map>
 #include <string>
 
@@ -71,9 +72,35 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"WEFT_RING_KB", "-1", "\"-1\": must be a number"},
                     Wrong{"WEFT_RING_KB", "8", "between 262144 and"},
                     Wrong{"WEFT_RING_KB", "99999999999999999999", "number"},
+                    Wrong{"WEFT_ROTATE_MB", "large", "a number of MiB"},
+                    Wrong{"WEFT_ROTATE_S", "-5", "a number of seconds"},
+                    Wrong{"WEFT_ROTATE_MB", "99999999999999", "a number of MiB"},
+                    Wrong{"WEFT_KEEP_MB", "64", "twice the bytes of a file"},
                     Wrong{"WEFT_CLOCK", "sundial", "auto, tsc or monotonic"},
                     Wrong{"WEFT_START", "maybe", "0, off, 1 or on"},
                     Wrong{"WEFT_CATEGORIES", "net,,db", "an empty name"}));
+
+TEST(InitConfig, RotationIsReadAndChecked) {
+  InitOptions options;
+  options.output = "service.weft";
+  const Result<FinalConfig> config =
+      finalize(options, with({{"WEFT_ROTATE_MB", "64"},
+                              {"WEFT_ROTATE_S", "3600"},
+                              {"WEFT_KEEP_MB", "1024"}}));
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->options.rotation.bytes, 64u << 20);
+  EXPECT_EQ(config->options.rotation.after, std::chrono::hours(1));
+  EXPECT_EQ(config->options.rotation.keep_bytes, 1024u << 20);
+
+  options.rotation.bytes = 1 << 20;
+  options.output = "service.json";
+  EXPECT_EQ(finalize(options, with({})).error().message,
+            "rotation of output = \"service.json\": only .weft files that are "
+            "streamed are rotated");
+  options.output = "service.weft";
+  options.mode = Mode::kFlightRecorder;
+  EXPECT_FALSE(finalize(options, with({})).ok());
+}
 
 TEST(InitConfig, OptionsInCodeAreRefusedWithNameValueAndLimit) {
   const auto refuse = [](const InitOptions& options, const std::string& name,

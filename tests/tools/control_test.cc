@@ -115,6 +115,7 @@ TEST_F(K8_04, WhatCannotBeDoneIsAnsweredWithAReason) {
   const Outcome unknown = ctl("explode");
   EXPECT_EQ(unknown.code, 1);
   EXPECT_TRUE(has(unknown.text, "\"explode\"")) << unknown.text;
+  EXPECT_TRUE(has(ctl("rotate").text, "rotation was not asked for"));
   EXPECT_TRUE(has(ctl("snapshot").text, "kFlightRecorder"));
   EXPECT_TRUE(has(ctl("snapshot before=soon").text, "before=soon"));
   EXPECT_TRUE(has(ctl("snapshot now").text, "\"now\""));
@@ -124,6 +125,18 @@ TEST_F(K8_04, WhatCannotBeDoneIsAnsweredWithAReason) {
   EXPECT_EQ(weft_command("ctl 999999999 status").code, 2);
   EXPECT_EQ(weft_command("ctl").code, 2);
   EXPECT_EQ(weft_command("top " + folder_ + "/none.sock").code, 2);
+}
+
+TEST_F(K8_04, TheOutputIsRotatedFromOutside) {
+  options_.rotation.bytes = 1u << 20;
+  ASSERT_TRUE(init(options_).ok());
+  const Outcome outcome = ctl("rotate");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  ASSERT_TRUE(shutdown().ok());
+  const std::string stem =
+      options_.output.substr(0, options_.output.rfind('.'));
+  EXPECT_EQ(weft_command("check " + stem + ".1.weft").code, 0);
+  EXPECT_EQ(weft_command("check " + stem + ".2.weft").code, 0);
 }
 
 TEST_F(K8_04, ASnapshotIsTakenFromOutside) {

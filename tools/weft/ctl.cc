@@ -44,6 +44,7 @@ void add_ctl(CLI::App& app, ExitCode* exit) {
       "  status                       what it records, and what was dropped\n"
       "  start | stop                 recording\n"
       "  categories FILTER            \"net,-db\"; nothing: everything\n"
+      "  rotate                       go on in another file\n"
       "  snapshot [before=5s] [after=1s] [reason=TEXT]\n"
       "                               of a flight recorder; prints the path\n"
       "  metrics                      figures as a Prometheus page\n"

@@ -14,6 +14,7 @@
 // The exporter owns the hand-off between the two. `status` may be called from
 // any thread at any time between construction and destruction.
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -108,6 +109,9 @@ class WEFT_API Exporter {
   // Keeps what `order` asks for until the helper, in work(), has written it.
   // An exporter that keeps nothing refuses.
   virtual void snapshot(SnapshotOrder order);
+  // Thread-safe. Asks for another output file from the next settle() on. False:
+  // this one has a single output.
+  virtual bool rotate() { return false; }
   // After settle(): whether the helper should be called for work().
   virtual bool has_work() const noexcept { return true; }
 
@@ -117,6 +121,18 @@ class WEFT_API Exporter {
 
   // Thread-safe.
   virtual ExporterStatus status() const = 0;
+};
+
+// When a .weft output goes on in another file, and how many are kept. 0: never,
+// all.
+struct Rotation {
+  std::uint64_t bytes = 0;             // a file is complete when it has so many
+  std::chrono::nanoseconds after{0};   // or when it is so old
+  std::uint64_t keep_bytes = 0;        // of all files together; oldest go first
+
+  constexpr bool wanted() const noexcept {
+    return bytes != 0 || after.count() != 0;
+  }
 };
 
 // How a path becomes an exporter. Its implementation lives in export/, above
@@ -129,6 +145,7 @@ struct OutputOptions {
   bool flight_recorder = false;  // keep the newest, write snapshots to `path`
   std::int64_t flush_after_ns = 250'000'000; // a block waits at most this long
   bool overwrite = true;         // false: refuse a path that exists
+  Rotation rotation;             // numbered files instead of one
 };
 
 }  // namespace weft

@@ -69,6 +69,13 @@ struct InitOptions {
   ClockChoice clock = ClockChoice::kAuto;   //                   WEFT_CLOCK
   bool start = true;       // record at once, or wait for start()  WEFT_START
   bool overwrite = true;   // an existing output is replaced
+  // Of a .weft output: "name.1.weft", "name.2.weft" and so on, going on after the
+  // highest number there is; each file is whole by itself.
+  // bytes                      WEFT_ROTATE_MB   1 MiB at least; some MiB more are
+  //                                             written when records come fast
+  // after                      WEFT_ROTATE_S    1 s at least
+  // keep_bytes                 WEFT_KEEP_MB     twice `bytes` at least; needs it
+  Rotation rotation;
   bool live = false;       // latencies by name: weft/live.h        WEFT_LIVE
   // A Unix socket for `weft ctl` and `weft top`: "on", or a path. Empty: none.
   std::string control;     //                                   WEFT_CONTROL
@@ -124,6 +131,12 @@ WEFT_API Result<void> stop();
 // Thread-safe. Cold.
 WEFT_API Result<void> shutdown(
     std::chrono::milliseconds timeout = std::chrono::seconds(10));
+
+// Goes on in another file from the next pass of the drainer on, within a quarter
+// of a second.
+// Errors: kNotRunning, kInvalidArgument (the session has no rotation).
+// Thread-safe. Cold.
+WEFT_API Result<void> rotate();
 
 // Prepares the calling thread, so that none of its records meets a system call,
 // a lock, an allocation or a page fault. Takes the largest ring that is no
