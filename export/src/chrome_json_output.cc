@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "claimed_file.h"
+
 namespace weft::exporters {
 namespace {
 
@@ -52,14 +54,11 @@ struct JsonOutput::Deflater {
 
 Result<std::unique_ptr<JsonOutput>> JsonOutput::create(const std::string& path,
                                                        ExistingFile existing) {
-  const int mode = existing == ExistingFile::kRefuse ? O_EXCL : O_TRUNC;
-  const int file =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | mode,
-             0666);
-  if (file < 0)
-    return Error{ErrorCode::kIo, path + ": cannot be created: " + in_words(errno)};
+  const Result<int> file = open_claimed(path, O_NONBLOCK,
+                                        existing == ExistingFile::kReplace);
+  if (!file) return file.error();
   const bool compressed = std::string_view(path).ends_with(".gz");
-  std::unique_ptr<JsonOutput> output(new JsonOutput(path, file, compressed));
+  std::unique_ptr<JsonOutput> output(new JsonOutput(path, *file, compressed));
   if (output->deflater_ && !output->deflater_->ready)
     return Error{ErrorCode::kOutOfMemory, path + ": no memory for compression"};
   return output;

@@ -21,7 +21,7 @@ enum class ExistingFile : std::uint8_t { kReplace, kRefuse };
 // nowhere, and close() reports it. One thread at a time.
 class JsonOutput {
  public:
-  // Errors: kIo.
+  // Errors: kBusy (another program writes it), kIo.
   static Result<std::unique_ptr<JsonOutput>> create(const std::string& path,
                                                     ExistingFile existing);
   ~JsonOutput();

@@ -12,10 +12,10 @@
 #include <ctime>
 #include <utility>
 
+#include "claimed_file.h"
+
 namespace weft::exporters {
 namespace {
-
-constexpr mode_t kNewFileMode = 0644;
 
 // A write to a pipe whose reader has gone raises SIGPIPE, which would end the
 // host. Blocks it for this thread, and takes away the one that was raised.
@@ -57,15 +57,10 @@ Result<OutputFile> OutputFile::open(const OutputOptions& options) {
     fifo.open_fifo();
     return fifo;
   }
-  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY |
-                    (options.overwrite ? O_TRUNC : O_EXCL);
-  const int file = ::open(options.path.c_str(), flags, kNewFileMode);
-  if (file < 0) {
-    return Error{ErrorCode::kIo,
-                 options.path + ": cannot be opened: " + std::strerror(errno)};
-  }
-  const bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
-  return OutputFile(options.path, file, regular, false);
+  const Result<int> file = open_claimed(options.path, 0, options.overwrite);
+  if (!file) return file.error();
+  const bool regular = fstat(*file, &info) == 0 && S_ISREG(info.st_mode);
+  return OutputFile(options.path, *file, regular, false);
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept

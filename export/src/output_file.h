@@ -21,7 +21,7 @@ namespace weft::exporters {
 // Helper only.
 class OutputFile final : public BlockSink {
  public:
-  // Errors: kIo with the reason in words.
+  // Errors: kBusy (another program writes it), kIo; both in words.
   static Result<OutputFile> open(const OutputOptions& options);
 
   OutputFile(OutputFile&& other) noexcept;

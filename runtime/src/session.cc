@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft/session.h"
 
+#include <unistd.h>
+
 #include <mutex>
 #include <utility>
 
@@ -17,7 +19,18 @@ namespace {
 
 using std::chrono::milliseconds;
 
-Result<std::shared_ptr<Exporter>> open_exporter(const InitOptions& options) {
+// "dir/name.weft" with the number of this process before the suffix.
+std::string path_of_this_process(const std::string& path) {
+  for (const std::string_view suffix : {".weft", ".json", ".json.gz"})
+    if (std::string_view(path).ends_with(suffix))
+      return path.substr(0, path.size() - suffix.size()) + "." +
+             std::to_string(getpid()) + std::string(suffix);
+  return path + "." + std::to_string(getpid());
+}
+
+// One variable of the environment may name the output of many processes: those
+// that find it taken write into a file of their own, which `options` then names.
+Result<std::shared_ptr<Exporter>> open_exporter(InitOptions& options) {
   if (weft_open_output == nullptr)
     return Error{ErrorCode::kNoExporter,
                  "output \"" + options.output +
@@ -33,6 +46,12 @@ Result<std::shared_ptr<Exporter>> open_exporter(const InitOptions& options) {
   std::unique_ptr<Exporter> exporter;
   Error error;
   weft_open_output(output, &exporter, &error);
+  if (exporter == nullptr && error.code == ErrorCode::kBusy) {
+    output.path = path_of_this_process(options.output);
+    say_once(error.message + "; this one writes " + output.path);
+    weft_open_output(output, &exporter, &error);
+    options.output = output.path;
+  }
   if (exporter == nullptr) return error;
   return std::shared_ptr<Exporter>(std::move(exporter));
 }

@@ -68,7 +68,9 @@ struct InitOptions {
   std::chrono::milliseconds flush_after{250};  // latest writing of a record
   ClockChoice clock = ClockChoice::kAuto;   //                   WEFT_CLOCK
   bool start = true;       // record at once, or wait for start()  WEFT_START
-  bool overwrite = true;   // an existing output is replaced
+  // An existing output is replaced; one that another process writes at the
+  // moment never is: this process then writes "name.PID.weft" and says so.
+  bool overwrite = true;
   // Of a .weft output: "name.1.weft", "name.2.weft" and so on, going on after the
   // highest number there is; each file is whole by itself.
   // bytes                      WEFT_ROTATE_MB   1 MiB at least; some MiB more are
