@@ -54,8 +54,9 @@ void add_spans(SlotBuilder* slots, SiteId site, int count) {
   // Irregular, so that a span takes some bytes.
   Ticks tick = 1000 + slots->position() * 5000;
   for (int i = 0; i < count; ++i) {
-    const auto span = slots->begin(tick += 2000 + i * 37 % 1000, site);
-    slots->end(tick += 2000 + i * 91 % 2000, span);
+    const auto uneven = static_cast<Ticks>(i);
+    const auto span = slots->begin(tick += 2000 + uneven * 37 % 1000, site);
+    slots->end(tick += 2000 + uneven * 91 % 2000, span);
   }
 }
 
