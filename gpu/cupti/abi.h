@@ -19,8 +19,6 @@ namespace weft::cupti {
 // Results; refusal.h has them in words.
 inline constexpr int kSuccess = 0;
 inline constexpr int kMaxLimitReached = 12;
-inline constexpr int kInvalidKind = 21;
-inline constexpr int kDisabled = 23;
 
 enum class Domain : std::uint32_t { kDriver = 1, kRuntime = 2, kState = 6 };
 inline constexpr std::uint32_t kStateFatalError = 1;
@@ -106,7 +104,6 @@ inline constexpr std::size_t kNeeded = 40;
 }  // namespace sync
 
 namespace overhead {
-inline constexpr Field32 kType{4};
 inline constexpr Field64 kStart{24}, kEnd{32};
 inline constexpr std::size_t kNeeded = 40;
 }  // namespace overhead
@@ -114,7 +111,7 @@ inline constexpr std::size_t kNeeded = 40;
 namespace api {
 inline constexpr Field32 kCall{4};
 inline constexpr Field64 kStart{8}, kEnd{16};
-inline constexpr Field32 kThread{28}, kCorrelation{32};
+inline constexpr Field32 kCorrelation{32};
 inline constexpr std::size_t kNeeded = 40;
 }  // namespace api
 
