@@ -101,12 +101,17 @@ class Library final : public CuptiStandIn {
 
   std::size_t take_buffers(std::size_t count) override {
     std::size_t got = 0;
+    CUpti_BuffersCallbackRequestFunc request = nullptr;
+    {
+      const std::scoped_lock lock(mutex_);
+      request = request_;
+    }
     for (; count > 0; --count) {
       std::uint8_t* buffer = nullptr;
       std::size_t bytes = 0, most = 0;
       {
         const InCallback in;
-        request_(&buffer, &bytes, &most);
+        request(&buffer, &bytes, &most);
       }
       if (buffer == nullptr) {
         ++null_buffers;
@@ -272,18 +277,21 @@ class Library final : public CuptiStandIn {
     return timestamp_ != nullptr ? timestamp_() : own_time();
   }
 
-  bool is_on(std::uint32_t domain, std::uint32_t call) const {
-    const std::scoped_lock lock(mutex_);
-    return callback_ != nullptr && callbacks_.count({domain, call}) != 0;
-  }
   void call_one(CUpti_CallbackDomain domain, std::uint32_t call,
                 CUpti_ApiCallbackSite site, std::uint32_t correlation) {
-    if (!is_on(domain, call)) return;
+    CUpti_CallbackFunc callback = nullptr;
+    void* user = nullptr;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (callbacks_.count({domain, call}) == 0) return;
+      callback = callback_;
+      user = user_;
+    }
     CUpti_CallbackData data{};
     data.callbackSite = site;
     data.correlationId = correlation;
     const InCallback in;
-    callback_(user_, domain, call, &data);
+    callback(user, domain, call, &data);
   }
   void call_back_for(const CudaWork& work, std::uint32_t correlation) {
     const std::uint32_t call =
