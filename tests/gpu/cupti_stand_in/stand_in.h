@@ -88,6 +88,7 @@ class CuptiStandIn {
   std::map<int, int> waits;  // by device
 
   std::atomic<std::uint64_t> null_buffers{0};
+  std::atomic<std::uint64_t> calls_made{0};  // readable after a fork
 };
 
 // What the library exports.
