@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cupti/collector.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -21,6 +24,23 @@ constexpr milliseconds kBetweenClocks{100};
 constexpr milliseconds kGrace{500};
 constexpr int kClockTries = 8;
 constexpr std::size_t kGrowBy = 16;
+
+// Threads that are made while one lives get no signals: those are the
+// program's.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
 
 // Reads all that is full; `sink_for` says where the buffers of a run belong.
 template <class SinkFor>
@@ -55,7 +75,9 @@ Collector::Collector(Plan plan)
 }
 
 void Collector::start() {
+  const NoSignals no_signals;
   thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "weft-cupti");
 }
 
 void Collector::join() {

@@ -5,10 +5,14 @@
 #include "cupti/cupti_source.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -392,6 +396,42 @@ TEST(CuptiSource, K3_04_ThePolicyOfStoppingFollowsTheVersion) {
   EXPECT_EQ(machine.library.kinds_on(), 1u);
   EXPECT_FALSE(machine.library.subscribed());
   machine.library.launch();  // asks for a buffer, perhaps, and gets none
+}
+
+TEST(CuptiSource, K3_05_WhoDoesNotWantToWaitGetsWhatThereIs) {
+  CuptiMachine machine;
+  DeviceTap tap = open_tap({.wait_for_device = false});
+  machine.library.launch();
+  machine.library.launch({.unfinished = true});
+  EXPECT_EQ(tap.close().accounts.kept, 1u);
+  EXPECT_TRUE(machine.library.waits.empty());
+  DeviceTap waits = open_tap();
+  machine.library.launch({.unfinished = true});
+  (void)waits.close();
+  EXPECT_EQ(machine.library.waits, (std::map<int, int>{{0, 1}}));
+}
+
+// A signal to the process is the program's, and none of its handlers may run
+// on a thread that it does not know.
+TEST(CuptiSource, ItsThreadGetsNoSignals) {
+  CuptiMachine machine;
+  DeviceTap tap = open_tap();
+  int found = 0;
+  for (const auto& task :
+       std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream comm(task.path() / "comm"), about(task.path() / "status");
+    std::string name, line;
+    std::getline(comm, name);
+    if (name != "weft-cupti") continue;
+    ++found;
+    std::uint64_t blocked = 0;
+    while (std::getline(about, line))
+      if (line.rfind("SigBlk:", 0) == 0)
+        blocked = std::stoull(line.substr(7), nullptr, 16);
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGPROF})
+      EXPECT_NE(blocked >> (signal - 1) & 1, 0u) << signal;
+  }
+  EXPECT_EQ(found, 1);
 }
 
 // CUDA does not survive a fork, and the parent's run must.
