@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,19 @@ bool has(const std::string& text, const std::string& part) {
 std::size_t kernels_of(const ProfilerResult& result, const std::string& name) {
   const FunctionEvent* event = find_row(result.events(), name);
   return event == nullptr ? 0 : event->kernels.size();
+}
+
+// A kernel that says it ran 20 ms before it was launched, however long the
+// launch takes.
+void launch_before_itself(CuptiMachine& machine) {
+  const auto now = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(
+          std::chrono::system_clock::now().time_since_epoch())
+          .count());
+  machine.library.launch({.name = "early",
+                          .raw_times = true,
+                          .start = now - 20'000'000,
+                          .end = now - 19'999'000});
 }
 
 void expect_sane_rows(const ProfilerResult& result) {
@@ -125,7 +139,7 @@ TEST(CuptiSession, K1_06_AKernelBeforeItsLaunchIsShownFromTheLaunchOn) {
   CuptiMachine machine;
   const auto result = profiled(kOptions, [&] {
     WEFT_RECORD_FUNCTION("op");
-    machine.library.launch({.name = "early", .delay_ns = -500'000'000});
+    launch_before_itself(machine);
   });
   const FunctionEvent* op = find_row(result->events(), "op");
   const FunctionEvent* early = find_row(result->events(), "early");
@@ -136,7 +150,6 @@ TEST(CuptiSession, K1_06_AKernelBeforeItsLaunchIsShownFromTheLaunchOn) {
   const DeviceStatistics& devices = result->statistics().devices;
   EXPECT_EQ(devices.moved_to_launch, 1u);
   EXPECT_GT(devices.most_moved_ns, 0);
-  EXPECT_LE(devices.most_moved_ns, 500'000'000);
 }
 
 TEST(CuptiSession, K3_02_EachKernelGoesToTheLaunchWithItsNumber) {
@@ -245,7 +258,7 @@ TEST(CuptiSession, K3_06_TimesThatCannotBeAreCountedByName) {
         {.name = "far", .raw_times = true, .start = far, .end = far});
     machine.library.launch(
         {.name = "ages", .raw_times = true, .start = 1, .end = far});
-    machine.library.launch({.name = "early", .delay_ns = -300'000'000});
+    launch_before_itself(machine);
     machine.library.launch({.name = "fine"});
   });
   const DeviceStatistics& devices = result->statistics().devices;

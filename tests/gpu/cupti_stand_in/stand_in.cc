@@ -40,7 +40,6 @@ class Library final : public CuptiStandIn {
     keep = 0;
     reverse = null_crashes = false;
     shuffle = 0;
-    clock_offset_ns = 0;
     devices = 2;
     cuda_initialised = true;
     contexts = {0};
@@ -65,7 +64,7 @@ class Library final : public CuptiStandIn {
     if (work.is_call) call_back_for(work, correlation);
     const std::scoped_lock lock(mutex_);
     if (kinds_.count(work.kind) == 0) return correlation;
-    std::uint64_t start = time() + static_cast<std::uint64_t>(work.delay_ns);
+    std::uint64_t start = time();
     for (std::uint32_t node = 0; node < work.records; ++node) {
       const auto end = start + static_cast<std::uint64_t>(work.length_ns);
       auto record = work.raw_times ? make_record(work, correlation, node,
@@ -271,8 +270,7 @@ class Library final : public CuptiStandIn {
     timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-           static_cast<std::uint64_t>(now.tv_nsec) +
-           static_cast<std::uint64_t>(clock_offset_ns);
+           static_cast<std::uint64_t>(now.tv_nsec);
   }
   std::uint64_t time() const {
     return timestamp_ != nullptr ? timestamp_() : own_time();

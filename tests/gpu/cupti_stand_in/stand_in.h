@@ -28,8 +28,6 @@ struct CudaWork {
   std::uint32_t call = 0;         // 0: the plain launch of a kernel
   bool is_call = true;            // false: nobody called, as before an attach
   std::uint32_t correlation = 0;  // 0: the next one
-  // ns from the call to the begin, and from there to the end.
-  std::int64_t delay_ns = 0;
   std::int64_t length_ns = 1000;
   bool raw_times = false;  // the two below are what the record says
   std::uint64_t start = 0, end = 0;
@@ -78,7 +76,6 @@ class CuptiStandIn {
   std::size_t keep = 0;  // so many of the next full buffers are not returned
   bool reverse = false;  // the newest record first
   std::uint32_t shuffle = 0;  // 0: not; else the seed
-  std::int64_t clock_offset_ns = 0;
   bool null_crashes = false;  // aborts when no buffer is given
 
   // The driver.
