@@ -3,8 +3,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "cupti/refusal.h"
 #include "cupti/versions.h"
@@ -81,6 +83,16 @@ std::string missing_of(const Symbols& symbols, const std::string& path) {
   return path + " lacks " + symbols.missing() + ": it is damaged or not CUPTI";
 }
 
+// Whether a libcupti of that name can work with the driver, which must not be
+// of an older major release. Names that say nothing can.
+bool fits_driver(const std::string& name, int driver_version) {
+  constexpr std::string_view kBeginning = "libcupti.so.";
+  const std::size_t at = name.rfind(kBeginning);
+  return at == std::string::npos ||
+         std::atoi(name.c_str() + at + kBeginning.size()) <=
+             driver_version / 1000;
+}
+
 Result<void> resolve_cupti(void* library, const Linker& linker,
                            Libraries& libraries) {
   CuptiCalls& calls = libraries.cupti;
@@ -142,7 +154,11 @@ Result<Libraries> open_libraries(const LibraryNames& names,
   Libraries libraries;
   if (Result<void> driver = open_driver(names, linker, libraries); !driver.ok())
     return driver.error();
-  const std::vector<std::string> candidates = cupti_candidates(names);
+  std::vector<std::string> candidates = cupti_candidates(names);
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [&](const std::string& name) {
+                          return fits_driver(name, libraries.driver_version);
+                        });
   void* library = nullptr;
   // Two copies in one process would be two subscribers, so one that is there
   // already goes first.

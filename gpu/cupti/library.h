@@ -80,7 +80,8 @@ struct LibraryNames {
   bool load_driver = true;
 };
 
-// What is tried for libcupti, in this order.
+// What is tried for libcupti, in this order, but for those that are newer than
+// the driver: they come last.
 std::vector<std::string> cupti_candidates(const LibraryNames& names);
 
 // Asks for the driver first: without one CUPTI answers nearly every call with

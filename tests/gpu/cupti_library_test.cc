@@ -133,6 +133,17 @@ TEST(CuptiLibrary, ACuptiThatIsLoadedAlreadyGoesFirst) {
   EXPECT_EQ(opened->cupti_version, 27u);
 }
 
+// CUPTI of CUDA 13 is of no use with a driver of CUDA 12.
+TEST(CuptiLibrary, OneThatTheDriverIsNewEnoughForGoesFirst) {
+  Machine machine;  // its driver is 12.8
+  machine.files.insert("libcupti.so.13");
+  const Result<Libraries> opened = open_libraries({}, machine.linker());
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  EXPECT_EQ(opened->path, "libcupti.so.12");
+  machine.files.erase("libcupti.so.12");
+  EXPECT_EQ(machine.refusal(), "") << "better than none: it says so itself";
+}
+
 // Half a library must not be used: the missing call may be the one that stops.
 TEST(CuptiLibrary, EachMissingSymbolIsRefusedByNameOrNotNeeded) {
   Machine whole;

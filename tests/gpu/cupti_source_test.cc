@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "cupti/callbacks.h"
 #include "gpu/cupti_machine.h"
 #include "gpu/open_cuda_tap.h"
 #include "runtime/collection.h"
@@ -30,7 +29,6 @@
 namespace weft {
 namespace {
 
-using test::CudaWork;
 using test::CuptiMachine;
 using test::open_tap;
 
