@@ -29,6 +29,7 @@ TEST(CuptiThreads, K3_04_ThousandSessionsFromTwoThreadsWhileFourCallCuda) {
   std::atomic<bool> over{false};
   std::latch calling(4);
   std::vector<std::thread> program;
+  program.reserve(4);
   for (int i = 0; i < 4; ++i)
     program.emplace_back([&] {
       bool first = true;

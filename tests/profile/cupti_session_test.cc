@@ -18,7 +18,6 @@
 namespace weft {
 namespace {
 
-using test::CudaWork;
 using test::CuptiMachine;
 using test::find_row;
 using test::placed;

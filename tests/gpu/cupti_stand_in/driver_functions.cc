@@ -4,7 +4,6 @@
 
 #include <cuda.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <vector>
 
@@ -13,6 +12,8 @@
 namespace weft::test {
 namespace {
 
+// A handle is the address of one of these.
+char g_contexts[64];
 thread_local std::vector<int> t_contexts;
 
 }  // namespace
@@ -43,16 +44,15 @@ WEFT_STAND_IN CUresult cuDevicePrimaryCtxGetState(CUdevice device,
 WEFT_STAND_IN CUresult cuDevicePrimaryCtxRetain(CUcontext* context,
                                                 CUdevice device) {
   if (library().contexts.count(device) == 0) std::abort();  // would make one
-  *context =
-      reinterpret_cast<CUcontext>(static_cast<std::intptr_t>(device + 1));
+  *context = reinterpret_cast<CUcontext>(&weft::test::g_contexts[device]);
   return CUDA_SUCCESS;
 }
 WEFT_STAND_IN CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
   return CUDA_SUCCESS;
 }
 WEFT_STAND_IN CUresult cuCtxPushCurrent_v2(CUcontext context) {
-  weft::test::t_contexts.push_back(
-      static_cast<int>(reinterpret_cast<std::intptr_t>(context)) - 1);
+  weft::test::t_contexts.push_back(static_cast<int>(
+      reinterpret_cast<const char*>(context) - weft::test::g_contexts));
   return CUDA_SUCCESS;
 }
 WEFT_STAND_IN CUresult cuCtxPopCurrent_v2(CUcontext*) {
