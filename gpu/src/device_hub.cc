@@ -210,7 +210,7 @@ void DeviceHub::fetch() {
         batch.activities.size() - (activities_.size() - before);
     inbox_->give_back(left_out * sizeof(DeviceActivity));
     for (const DeviceClockPair& pair : batch.clock_pairs) {
-      if (pair.device >= abilities_.devices ||
+      if ((pair.device >= abilities_.devices && pair.device != kAllDevices) ||
           pair.ticks_after < pair.ticks_before) {
         ++checked_.clock_pairs_dropped;
         continue;

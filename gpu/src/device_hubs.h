@@ -10,7 +10,8 @@ namespace weft {
 
 class DeviceHub;
 
-// Of the family's registered source; null if there is none. Thread-safe.
+// Of the family's registered source, or of the one that weft brings; null if
+// there is none. Thread-safe.
 std::shared_ptr<DeviceHub> device_hub(DeviceFamily family);
 
 }  // namespace weft

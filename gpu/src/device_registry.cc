@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "built_in_sources.h"
 #include "device_hub.h"
 #include "device_hubs.h"
 
@@ -52,8 +53,11 @@ std::shared_ptr<DeviceHub> device_hub(DeviceFamily family) {
   const auto place = static_cast<std::size_t>(family);
   if (place >= kDeviceFamilies) return nullptr;
   Registry& all = registry();
-  const std::scoped_lock lock(all.mutex);
-  return all.hubs[place];
+  {
+    const std::scoped_lock lock(all.mutex);
+    if (all.hubs[place] != nullptr) return all.hubs[place];
+  }
+  return built_in_hub(family);
 }
 
 Result<void> register_device_source(DeviceFamily family, std::string name,

@@ -3,16 +3,19 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "weft/gpu/launch_word.h"
 #include "weft/internal/definitions.h"
+#include "weft/internal/tick_scale.h"
 #include "weft/profile/wrapping_sum.h"
 
 namespace weft::profile {
 namespace {
 
 constexpr unsigned kFamilyShift = 24;
+constexpr std::uint64_t kMostSkewNs = 1'000'000'000;
 
 std::uint32_t family_bits(DeviceFamily family) {
   return launch_word(family, 0) >> kFamilyShift;
@@ -55,6 +58,28 @@ bool is_work(ActivityKind kind) {
          kind == ActivityKind::kFill;
 }
 
+// By time, and then by all that tells them apart.
+std::vector<const DeviceActivity*> in_order(
+    const std::vector<DeviceActivity>& activities) {
+  std::vector<const DeviceActivity*> order;
+  order.reserve(activities.size());
+  for (const DeviceActivity& activity : activities) order.push_back(&activity);
+  const auto rest = [](const DeviceActivity* a) {
+    return std::tuple(a->end, a->kind, a->device, a->context, a->stream,
+                      a->correlation, a->graph, a->graph_node, a->bytes);
+  };
+  const auto before = [&](const DeviceActivity* a, const DeviceActivity* b) {
+    if (a->start != b->start) return a->start < b->start;
+    if (rest(a) != rest(b)) return rest(a) < rest(b);
+    // Numbers of names depend on who came first; their texts do not.
+    return a->name != b->name &&
+           internal::text_of(a->name) < internal::text_of(b->name);
+  };
+  if (!std::is_sorted(order.begin(), order.end(), before))
+    std::sort(order.begin(), order.end(), before);
+  return order;
+}
+
 std::string name_for(const DeviceActivity& activity) {
   std::string name(internal::text_of(activity.name));
   if (name.empty()) return std::string(word_for(activity.kind));
@@ -69,35 +94,14 @@ std::string name_for(const DeviceActivity& activity) {
 DeviceRows::DeviceRows(const std::vector<Launch>& launches,
                        const std::vector<UncoveredLaunch>& uncovered,
                        const DeviceRowOptions& options)
-    : options_(options), next_id_(options.next_id) {
-  for (const Launch& launch : launches)
-    launches_[{launch.call >> kFamilyShift, launch.correlation}].push_back(
-        {&launch});
-  for (auto& [key, entries] : launches_)
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const Entry& a, const Entry& b) {
-                       return a.launch->ns < b.launch->ns;
-                     });
+    : options_(options), launches_(launches), next_id_(options.next_id) {
   for (const UncoveredLaunch& launch : uncovered)
     uncovered_[{launch.call >> kFamilyShift, launch.correlation}] = true;
 }
 
-DeviceRows::Entry* DeviceRows::launch_of(const Key& key,
-                                         std::int64_t start_ns) {
-  if (key.correlation == 0) return nullptr;
-  const auto found = launches_.find(key);
-  if (found == launches_.end()) return nullptr;
-  std::vector<Entry>& entries = found->second;
-  const auto after = std::upper_bound(entries.begin(), entries.end(), start_ns,
-                                      [](std::int64_t ns, const Entry& entry) {
-                                        return ns < entry.launch->ns;
-                                      });
-  return after == entries.begin() ? &entries.front() : &*std::prev(after);
-}
-
 void DeviceRows::add(const DeviceWindow& window, const ClockLine& host) {
   const Interval interval{family_bits(window.family), host.to_ns(window.from),
-                          host.to_ns(window.to)};
+                          host.to_ns(window.to), host.to_ns(window.over)};
   intervals_.push_back(interval);
   const DeviceTimes times(window.records, host);
   const DeviceAccounts& accounts = window.records.accounts;
@@ -114,8 +118,21 @@ void DeviceRows::add(const DeviceWindow& window, const ClockLine& host) {
   statistics_.failures.insert(statistics_.failures.end(),
                               window.records.failures.begin(),
                               window.records.failures.end());
-  for (const DeviceActivity& activity : window.records.activities)
-    add_activity(activity, interval, times);
+  for (const DeviceActivity* activity : in_order(window.records.activities))
+    add_activity(*activity, interval, times);
+}
+
+// No clock is off by more than kMostSkewNs, so a record that says so says
+// nothing of when the work was.
+bool DeviceRows::is_absurd(const Interval& interval, std::int64_t start_ns,
+                           std::int64_t end_ns, const Launch* launch) const {
+  using internal::add_clamped;
+  using internal::ns_between;
+  return end_ns > add_clamped(interval.over_ns, kMostSkewNs) ||
+         ns_between(start_ns, end_ns) >
+             ns_between(interval.from_ns, interval.over_ns) + kMostSkewNs ||
+         (launch != nullptr &&
+          start_ns < internal::subtract_clamped(launch->ns, kMostSkewNs));
 }
 
 void DeviceRows::add_activity(const DeviceActivity& activity,
@@ -123,6 +140,17 @@ void DeviceRows::add_activity(const DeviceActivity& activity,
                               const DeviceTimes& times) {
   if (activity.kind == ActivityKind::kSync && !options_.sync_rows) {
     ++statistics_.not_wanted;
+    return;
+  }
+  const Key key{interval.family, activity.correlation};
+  if (activity.start == 0 && activity.end == 0) {
+    ++statistics_.without_time;
+    if (LaunchIndex::Entry* entry =
+            key.correlation == 0
+                ? nullptr
+                : launches_.find(key.family, key.correlation, interval.to_ns);
+        entry != nullptr && is_work(activity.kind))
+      entry->has_work = true;
     return;
   }
   const auto start = times.to_ns(activity.device, activity.start);
@@ -140,8 +168,16 @@ void DeviceRows::add_activity(const DeviceActivity& activity,
     add_wrapping(statistics_.overhead_ns, length);
     return;
   }
-  const Key key{interval.family, activity.correlation};
-  Entry* entry = launch_of(key, start_ns);
+  LaunchIndex::Entry* entry =
+      key.correlation == 0
+          ? nullptr
+          : launches_.find(key.family, key.correlation, start_ns);
+  if (is_absurd(interval, start_ns, end_ns,
+                entry == nullptr ? nullptr : entry->launch)) {
+    ++statistics_.absurd;
+    if (entry != nullptr && is_work(activity.kind)) entry->has_work = true;
+    return;
+  }
   if (entry == nullptr) {
     if (uncovered_.count(key) != 0) {
       ++statistics_.outside_coverage;
@@ -187,22 +223,21 @@ void DeviceRows::add_row(const DeviceActivity& activity, DeviceFamily family,
 }
 
 std::vector<RawEvent> DeviceRows::take(DeviceStatistics* statistics) {
-  for (const auto& [key, entries] : launches_) {
-    const std::uint32_t family = key.family;
-    std::uint64_t used = 0;
-    for (const Entry& entry : entries) {
-      const bool recorded = std::any_of(
-          intervals_.begin(), intervals_.end(), [&](const Interval& interval) {
-            return interval.family == family &&
-                   entry.launch->ns >= interval.from_ns &&
-                   entry.launch->ns < interval.to_ns;
-          });
-      if (!recorded) continue;
-      ++used;
-      ++statistics_.launches;
-      if (!entry.has_work) ++statistics_.launches_without_work;
-    }
-    if (used > 1) statistics_.repeated_launches += used - 1;
+  const LaunchIndex::Entry* before = nullptr;  // that was recorded
+  for (const LaunchIndex::Entry& entry : launches_.entries()) {
+    const bool recorded = std::any_of(
+        intervals_.begin(), intervals_.end(), [&](const Interval& interval) {
+          return interval.family == entry.family &&
+                 entry.launch->ns >= interval.from_ns &&
+                 entry.launch->ns < interval.to_ns;
+        });
+    if (!recorded) continue;
+    ++statistics_.launches;
+    if (!entry.has_work) ++statistics_.launches_without_work;
+    if (before != nullptr && before->correlation == entry.correlation &&
+        before->family == entry.family)
+      ++statistics_.repeated_launches;
+    before = &entry;
   }
   *statistics = statistics_;
   return std::move(rows_);

@@ -10,6 +10,7 @@
 #include "call_decoder.h"
 #include "device_times.h"
 #include "kept_records.h"
+#include "launch_index.h"
 #include "weft/profile/device_statistics.h"
 #include "weft/profile/raw_event.h"
 
@@ -20,6 +21,7 @@ struct DeviceWindow {
   DeviceFamily family = DeviceFamily::kCuda;
   Ticks from = 0;
   Ticks to = 0;
+  Ticks over = 0;  // when the last of it had been handed over
   DeviceRecords records;
 };
 
@@ -35,8 +37,8 @@ struct DeviceRowOptions {
 //   activity --(family, correlation)--> launches with that number --> the last
 //   one before its start --> the call it was made in
 //
-// A number may be used again, and vendors do so after 2^32 launches; hence "the
-// last one before".
+// Rows do not depend on the order in which activities were handed over: those
+// of a window are taken in the order of their times.
 class DeviceRows {
  public:
   DeviceRows(const std::vector<Launch>& launches,
@@ -60,25 +62,23 @@ class DeviceRows {
           0x9e3779b97f4a7c15u);
     }
   };
-  struct Entry {
-    const Launch* launch;
-    bool has_work = false;
-  };
   struct Interval {
     std::uint32_t family;
     std::int64_t from_ns;
     std::int64_t to_ns;
+    std::int64_t over_ns;
   };
 
-  Entry* launch_of(const Key& key, std::int64_t start_ns);
   void add_activity(const DeviceActivity& activity, const Interval& interval,
                     const DeviceTimes& times);
+  bool is_absurd(const Interval& interval, std::int64_t start_ns,
+                 std::int64_t end_ns, const Launch* launch) const;
   void add_row(const DeviceActivity& activity, DeviceFamily family,
                std::int64_t start_ns, std::int64_t end_ns,
                const Launch* launch);
 
   const DeviceRowOptions options_;
-  std::unordered_map<Key, std::vector<Entry>, KeyHash> launches_;
+  LaunchIndex launches_;
   std::unordered_map<Key, bool, KeyHash> uncovered_;
   std::vector<Interval> intervals_;
   std::int64_t next_id_;

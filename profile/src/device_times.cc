@@ -84,7 +84,8 @@ std::optional<std::int64_t> DeviceTimes::to_ns(std::uint32_t device,
     case DeviceClock::kOwn:
       break;
   }
-  const auto line = lines_.find(device);
+  auto line = lines_.find(device);
+  if (line == lines_.end()) line = lines_.find(kAllDevices);
   if (line == lines_.end()) return std::nullopt;
   AnchoredLine::Cursor cursor;
   return line->second.to_ns(time, cursor);

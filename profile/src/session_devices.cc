@@ -61,8 +61,9 @@ void SessionDevices::close(Device& device) {
     return;
   }
   const Ticks closed = now_ticks();
-  data_.windows.push_back(
-      {device.plan.family, device.opened, closed, device.tap->close()});
+  DeviceRecords records = device.tap->close();
+  data_.windows.push_back({device.plan.family, device.opened, closed,
+                           now_ticks(), std::move(records)});
   device.tap.reset();
 }
 

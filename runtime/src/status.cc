@@ -2,12 +2,14 @@
 #include "weft/status.h"
 
 #include "session_control.h"
+#include "weft/internal/gpu_state.h"
 #include "weft/version.h"
 
 namespace weft {
 
 RuntimeStatus status() {
   RuntimeStatus status;
+  status.gpu = internal::gpu_state();
   SessionControl& all = session_control();
   const std::scoped_lock lock(all.mutex);
   Runtime* runtime = Runtime::instance();

@@ -43,7 +43,8 @@ inline const FunctionEvent* find_row(const EventList& list,
 
 inline std::uint64_t placed(const DeviceStatistics& s) {
   return s.rows + s.overheads + s.dropped + s.late + s.malformed +
-         s.without_clock + s.outside_coverage + s.outside_window + s.not_wanted;
+         s.without_clock + s.without_time + s.absurd + s.outside_coverage +
+         s.outside_window + s.not_wanted;
 }
 
 // That many ticks in ns, to the accuracy of two clocks drawn as lines.

@@ -276,6 +276,7 @@ class CollectingExporter final : public Exporter {
         break;
       case RecordKind::kAsyncEnd:
       case RecordKind::kContext:
+      case RecordKind::kLaunch:
         break;
       default:
         problem("a record of kind " +

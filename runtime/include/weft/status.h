@@ -35,7 +35,8 @@ struct RuntimeStatus {
   std::uint64_t clock_corrections = 0;
   std::string clock;         // "tsc", "cntvct" or "monotonic"
   std::string clock_reason;
-  std::string gpu = "unavailable: this build has no GPU source";
+  // "off", "unavailable", "open" or "running", and after a colon why.
+  std::string gpu;
 
   std::uint64_t total_dropped() const noexcept {
     std::uint64_t sum = 0;

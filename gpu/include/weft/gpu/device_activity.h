@@ -21,15 +21,21 @@ enum class ActivityKind : std::uint8_t {
   kOverhead = 6,  // what the vendor's tracer takes for itself
 };
 
+// For DeviceClockPair::device: one clock stamps all of them.
+inline constexpr std::uint32_t kAllDevices = 0xffffffff;
+
 struct DeviceActivity {
   ActivityKind kind = ActivityKind::kKernel;
   std::uint32_t device = 0;  // ordinal, below DeviceAbilities::devices
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
-  std::uint64_t start = 0;  // in the clock that DeviceAbilities names
+  // In the clock that DeviceAbilities names. Both 0: it was not measured.
+  std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint64_t correlation = 0;  // as DeviceSink::launch was told; 0: unknown
   std::uint64_t bytes = 0;        // of copies and fills
+  std::uint32_t graph = 0;        // that launched it; 0: none
+  std::uint64_t graph_node = 0;   // in that graph
   StringId name = StringId::kNone;
   std::string_view text{};  // the name, where `name` is none; copied
 };

@@ -2,7 +2,9 @@
 #ifndef WEFT_GPU_DEVICE_REGISTRY_H_
 #define WEFT_GPU_DEVICE_REGISTRY_H_
 
-// The device sources of this process: one a family.
+// The device sources of this process: one a family. Where none is registered
+// for kCuda, weft's own ("cupti") is there, which opens nothing until it is
+// asked.
 
 #include <memory>
 #include <string>
@@ -30,7 +32,7 @@ WEFT_API Result<void> register_device_source(
     DeviceFamily family, std::string name,
     std::shared_ptr<DeviceSource> source);
 
-// False if there was none. Sessions that use it go on. Thread-safe. Cold.
+// False if none was registered. Sessions that use it go on. Thread-safe. Cold.
 WEFT_API bool unregister_device_source(DeviceFamily family);
 
 // Errors: kUnavailable  nobody registered one

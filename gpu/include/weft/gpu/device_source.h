@@ -41,9 +41,9 @@ class DeviceSink {
   // are counted as dropped. Allocates once a call, and for names that are new.
   virtual void activities(const DeviceActivity* batch,
                           std::size_t count) noexcept = 0;
-  // For DeviceClock::kOwn: a pair for each device soon after start() and
-  // another at stop(), and more between if the clocks drift. The narrower the
-  // bracket, the better.
+  // For DeviceClock::kOwn: a pair for each device, or for kAllDevices, soon
+  // after start() and another at stop(), and more between if the clocks drift.
+  // The narrower the bracket, the better.
   virtual void clock(const DeviceClockPair& pair) noexcept = 0;
   // Activities that the source had to give up. `reason` is for people.
   virtual void lost(std::uint64_t count, std::string_view reason) noexcept = 0;
@@ -73,6 +73,13 @@ struct DeviceAbilities {
 struct DeviceConfig {
   // For what waits to be fetched, and for what the source itself allocates.
   std::size_t memory_bytes = std::size_t{128} << 20;
+  // Whether flush() waits for the work that was launched. If not, what ends
+  // later is late.
+  bool wait_for_device = true;
+  // The vendor's host calls as well, each an activity of its own.
+  bool api_calls = false;
+  // One activity for all that a launched graph does, in place of one a node.
+  bool whole_graphs = false;
 };
 
 // Calls but mark() come from threads that may wait, never two at once. A call
@@ -88,7 +95,8 @@ class DeviceSource {
   // same time. After an error nothing runs.
   virtual Result<void> start(const DeviceConfig& config,
                              std::shared_ptr<DeviceSink> sink) = 0;
-  // Waits for the work that was launched, and hands over what it came to.
+  // Waits for the work that was launched, unless DeviceConfig says not to, and
+  // hands over what it came to.
   virtual void flush() = 0;
   // After a flush(). When it returns, nothing more is handed over.
   virtual void stop() = 0;

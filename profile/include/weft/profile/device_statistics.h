@@ -13,7 +13,8 @@ namespace weft {
 // one place:
 //
 //   activities == rows + overheads + dropped + late + malformed + without_clock
-//                 + outside_coverage + outside_window + not_wanted
+//                 + without_time + absurd + outside_coverage + outside_window
+//                 + not_wanted
 struct DeviceStatistics {
   std::uint64_t activities = 0;
   std::uint64_t rows = 0;
@@ -23,6 +24,10 @@ struct DeviceStatistics {
   std::uint64_t late = 0;              // handed over after the end
   std::uint64_t malformed = 0;         // of no known kind or device
   std::uint64_t without_clock = 0;     // nothing says when they were
+  std::uint64_t without_time = 0;      // the device measured none
+  // That would end after they were handed over, last longer than the session or
+  // begin a second before their launch.
+  std::uint64_t absurd = 0;
   std::uint64_t outside_coverage = 0;  // launched by threads that are left out
   std::uint64_t outside_window = 0;    // not launched by the session
   std::uint64_t not_wanted = 0;        // kSync without device_sync_events
