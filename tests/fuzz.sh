@@ -3,32 +3,39 @@
 
 # Feeds the readers of bytes from outside with what a fuzzer makes of good files.
 #
-#   tests/fuzz.sh [--seconds S]      per fuzzer; default 45
+#   tests/fuzz.sh [--build FOLDER] [--seconds S]      S per fuzzer; default 45
 #
-# An input that breaks a reader is left in build/fuzz/.
+# FOLDER is a build with WEFT_BUILD_FUZZ; default: build/fuzz, made if need be. An
+# input that breaks a reader is left there.
 
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 seconds=45
-case ${1-} in
-  "") ;;
-  --seconds) seconds=${2:?a number} ;;
-  *)
-    sed -n '6s/^# *//p' "$0" >&2
-    exit 2
-    ;;
-esac
+build=
+while (($# > 0)); do
+  case $1 in
+    --seconds) seconds=${2:?a number} ;;
+    --build) build=$(cd "${2:?a folder}" && pwd) ;;
+    *)
+      sed -n '6s/^# *//p' "$0" >&2
+      exit 2
+      ;;
+  esac
+  shift 2
+done
 
-build=$root/build/fuzz
-launcher=()
-if command -v ccache >/dev/null; then
-  launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+if [[ -z $build ]]; then
+  build=$root/build/fuzz
+  launcher=()
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  # libFuzzer steers by the coverage of the code it is compiled into.
+  cmake -S "$root" --preset asan -B "$build" -DCMAKE_CXX_COMPILER=clang++ \
+    -DWEFT_BUILD_FUZZ=ON -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link \
+    "${launcher[@]}"
 fi
-# libFuzzer steers by the coverage of the code it is compiled into.
-cmake -S "$root" --preset asan -B "$build" -DCMAKE_CXX_COMPILER=clang++ \
-  -DWEFT_BUILD_FUZZ=ON -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link \
-  "${launcher[@]}"
 cmake --build "$build" -j "$(nproc)" --target fuzz_corpus \
   trace_reader_fuzz chrome_import_fuzz database_import_fuzz
 

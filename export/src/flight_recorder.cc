@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kWarmBlocks = 4;
 constexpr std::size_t kMaxAnchors = 4096;
 constexpr std::size_t kMaxExitedThreads = std::size_t{1} << 16;
-constexpr int kMaxNumber = 10'000;
+constexpr std::uint64_t kMaxNumber = 10'000;
 constexpr int kPatienceMs = 2000;
 
 Result<OutputFile> open_new(const SnapshotOrder& order) {
@@ -31,7 +31,7 @@ Result<OutputFile> open_new(const SnapshotOrder& order) {
     options.path = order.path;
     return OutputFile::open(options);
   }
-  for (int number = 1; number <= kMaxNumber; ++number) {
+  for (std::uint64_t number = 1; number <= kMaxNumber; ++number) {
     options.path = numbered_path(order.path, number);
     if (access(options.path.c_str(), F_OK) == 0) continue;
     return OutputFile::open(options);
