@@ -31,9 +31,7 @@ if [[ -z $build ]]; then
   if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
-  # libFuzzer steers by the coverage of the code it is compiled into.
-  cmake -S "$root" --preset asan -B "$build" -DCMAKE_CXX_COMPILER=clang++ \
-    -DWEFT_BUILD_FUZZ=ON -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link \
+  cmake -S "$root" --preset asan -B "$build" -DWEFT_BUILD_FUZZ=ON \
     "${launcher[@]}"
 fi
 cmake --build "$build" -j "$(nproc)" --target fuzz_corpus \
