@@ -27,18 +27,9 @@ namespace {
 std::atomic<std::size_t> held{0};
 std::atomic<std::size_t> most_held{0};
 
-void give(void* block) noexcept {
-  if (block == nullptr) return;
-  held.fetch_sub(malloc_usable_size(block), std::memory_order_relaxed);
-  std::free(block);
-}
-
-}  // namespace
-
-// Not inlined: compilers take the pair apart otherwise, and warn.
-[[gnu::noinline]] void* operator new(std::size_t size) {
+void* take(std::size_t size) noexcept {
   void* const block = std::malloc(size);
-  if (block == nullptr) throw std::bad_alloc();
+  if (block == nullptr) return nullptr;
   const std::size_t bytes = malloc_usable_size(block);
   const std::size_t now =
       held.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -48,8 +39,51 @@ void give(void* block) noexcept {
   }
   return block;
 }
+
+void give(void* block) noexcept {
+  if (block == nullptr) return;
+  held.fetch_sub(malloc_usable_size(block), std::memory_order_relaxed);
+  std::free(block);
+}
+
+void* take_or_throw(std::size_t size) {
+  void* const block = take(size);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+
+}  // namespace
+
+// Every form, as sanitizers have forms of their own. Not inlined: compilers take
+// a pair apart otherwise, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  return take_or_throw(size);
+}
+[[gnu::noinline]] void* operator new[](std::size_t size) {
+  return take_or_throw(size);
+}
+[[gnu::noinline]] void* operator new(std::size_t size,
+                                     const std::nothrow_t&) noexcept {
+  return take(size);
+}
+[[gnu::noinline]] void* operator new[](std::size_t size,
+                                       const std::nothrow_t&) noexcept {
+  return take(size);
+}
 [[gnu::noinline]] void operator delete(void* block) noexcept { give(block); }
+[[gnu::noinline]] void operator delete[](void* block) noexcept { give(block); }
 [[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
+  give(block);
+}
+[[gnu::noinline]] void operator delete[](void* block, std::size_t) noexcept {
+  give(block);
+}
+[[gnu::noinline]] void operator delete(void* block,
+                                       const std::nothrow_t&) noexcept {
+  give(block);
+}
+[[gnu::noinline]] void operator delete[](void* block,
+                                         const std::nothrow_t&) noexcept {
   give(block);
 }
 
@@ -119,7 +153,8 @@ TEST(K8_06, TwoMillionSmallBlocksAreAllInTheSum) {
     report_free(&blocks[i % 64], kBytes, {}, {in_use, -1});
   });
   ASSERT_NE(made.result, nullptr);
-  EXPECT_LE(made.bytes_a_recorded_byte, 3);
+  // 3 is for counts at which growing arrays are at their worst.
+  EXPECT_LE(made.bytes_a_recorded_byte, 2);
   EXPECT_EQ(made.result->memory_records().size(),
             std::size_t{kBlocks} + kBlocks / 4 * 3);
   EXPECT_EQ(made.result->memory_records().back().total_allocated, in_use);
