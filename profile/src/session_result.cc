@@ -61,7 +61,7 @@ void order_memory(std::vector<MemoryRecord>& records,
   // Those of one thread come in order.
   if (!std::is_sorted(records.begin(), records.end(), earlier))
     std::stable_sort(records.begin(), records.end(), earlier);
-  for (MemoryRecord& record : records) 
+  for (MemoryRecord& record : records)
     subtract_wrapping(record.at_ns, trace_start_ns);
 }
 
