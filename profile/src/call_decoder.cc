@@ -137,7 +137,7 @@ void CallDecoder::begin(const DecodedRecord& record, std::int64_t ns) {
     return;
   }
   RawEvent& event = add_event(record, site, ns);
-  event.facts.modules = line.modules;
+  if (!line.modules.empty()) event.facts.edit().modules = line.modules;
   read_call(record, site, event);
   const std::size_t number = calls_.events.size() - 1;
   if (!early_ends_.empty() &&
@@ -219,16 +219,13 @@ void CallDecoder::instant(const DecodedRecord& record, std::int64_t ns) {
     case Meaning::kAlloc:
     case Meaning::kFree:
     case Meaning::kOutOfMemory: {
-      RawEvent event;
-      event.name = site.meaning == Meaning::kOutOfMemory ? kOutOfMemoryRecord
-                                                         : kMemoryRecord;
-      event.start_ns = event.end_ns = ns;
-      event.thread = static_cast<std::int64_t>(record.thread);
-      event.node_id = node_id_;
-      read_memory_record(record, event);
+      MemoryRecord& memory = calls_.memory.emplace_back();
+      memory.at_ns = ns;
+      memory.thread = static_cast<std::int64_t>(record.thread);
+      memory.failed = site.meaning == Meaning::kOutOfMemory;
+      read_memory_record(record, memory);
       if (site.meaning == Meaning::kFree)
-        event.bytes = event.bytes == INT64_MIN ? INT64_MAX : -event.bytes;
-      calls_.events.push_back(std::move(event));
+        memory.bytes = memory.bytes == INT64_MIN ? INT64_MAX : -memory.bytes;
       return;
     }
     case Meaning::kBackend: {
@@ -280,21 +277,21 @@ void CallDecoder::read_call(const DecodedRecord& record, const Site& site,
           event.stack = stack_of(static_cast<StringId>(value.bits));
         break;
       case CallArgument::kHandle:
-        event.facts.handle = value.bits;
+        event.facts.edit().handle = value.bits;
         break;
       case CallArgument::kArgs:
-        event.facts.args = value.text;
+        event.facts.edit().args = value.text;
         if (options_.record_shapes) event.input_shapes.emplace_back();
         break;
       case CallArgument::kDebugHandle:
-        event.facts.debug_handle = signed_bits(value);
+        event.facts.edit().debug_handle = signed_bits(value);
         break;
     }
   }
   if (event.sequence_nr < 0) event.fwd_thread = 0;
 }
 
-const std::vector<std::string>& CallDecoder::stack_of(StringId number) {
+const SharedList<std::string>& CallDecoder::stack_of(StringId number) {
   const auto [stack, is_new] = stacks_.try_emplace(number);
   if (is_new)
     stack->second =
@@ -311,8 +308,8 @@ void CallDecoder::read_inputs(const DecodedValue& value, RawEvent& event) {
   if (!parsed.complete) ++calls_.incomplete_inputs;
   event.input_shapes = shapes_of(parsed.inputs);
   for (const FunctionInput& input : parsed.inputs) {
-    event.facts.input_types.push_back(input.type_name());
-    event.facts.concrete_inputs.push_back(input.value);
+    event.facts.edit().input_types.push_back(input.type_name());
+    event.facts.edit().concrete_inputs.push_back(input.value);
   }
   if (options_.with_flops && parsed.complete)
     event.flops =

@@ -8,7 +8,8 @@
 //   end               -> closes the innermost one that it names
 //   asynchronous end  -> closes what it names on any thread; that event says
 //                        where it ended
-//   instants of category "+memory" and "backend"  -> events of their own
+//   instants of category "+memory"   -> memory records
+//   instants of category "backend"   -> events of their own
 //   launch            -> belongs to the innermost event open on its thread
 //
 // Records of one thread come in their order; threads in any order, so that an
@@ -50,6 +51,7 @@ struct Launch {
 
 struct DecodedCalls {
   std::vector<RawEvent> events;
+  std::vector<MemoryRecord> memory;
   std::vector<Launch> launches;
   std::int64_t next_id = 1;  // greater than that of every event
   std::uint64_t unfinished = 0;
@@ -119,7 +121,7 @@ class CallDecoder {
   void launch(const exporters::DecodedRecord& record, std::int64_t ns);
   void read_call(const exporters::DecodedRecord& record, const Site& site,
                  RawEvent& event);
-  const std::vector<std::string>& stack_of(StringId number);
+  const SharedList<std::string>& stack_of(StringId number);
   void read_inputs(const exporters::DecodedValue& value, RawEvent& event);
   void finish(std::size_t event, std::int64_t ns, ThreadIndex thread);
   bool take_early_end(std::uint64_t id, std::size_t event);
@@ -128,7 +130,7 @@ class CallDecoder {
   const ProfilerOptions& options_;
   const std::int64_t node_id_;
   Symbolizer symbolizer_;
-  std::unordered_map<StringId, std::vector<std::string>> stacks_;
+  std::unordered_map<StringId, SharedList<std::string>> stacks_;
   std::vector<Site> sites_;
   std::unordered_map<std::uint64_t, Line> lines_;
   std::unordered_map<std::uint64_t, std::size_t> open_async_;  // by async id

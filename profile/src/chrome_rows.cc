@@ -13,6 +13,7 @@
 #include "event_tree.h"
 #include "launch_owner.h"
 #include "memory_attribution.h"
+#include "row_order.h"
 
 namespace weft::profile {
 namespace {
@@ -205,9 +206,8 @@ void ChromeRows::add_device_row(const ChromeEvent& event, std::int64_t end_ns) {
 
 void ChromeRows::add_memory(const ChromeEvent& event) {
   constexpr std::int64_t kCudaDevice = 1;
-  RawEvent& record = memory_.emplace_back();
-  record.name = kMemoryRecord;
-  record.start_ns = record.end_ns = *event.start_ns;
+  MemoryRecord& record = memory_.emplace_back();
+  record.at_ns = *event.start_ns;
   record.thread = thread_of(event);
   record.bytes = whole_number(event.bytes).value_or(0);
   if (whole_number(event.device_type) == kCudaDevice) {
@@ -286,13 +286,16 @@ void ChromeRows::link_device_work() {
 }
 
 void ChromeRows::charge_memory() {
-  for (const RawEvent& record :
-       attribute_memory(rows_, std::move(memory_), Rules::kWeft)) {
+  const std::vector<bool> taken =
+      attribute_memory(rows_, memory_, Rules::kWeft);
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    if (taken[i]) continue;
+    const MemoryRecord& record = memory_[i];
     FunctionEvent& row = rows_.emplace_back();
     row.id = static_cast<std::int64_t>(rows_.size());
     row.name = kMemoryRecord;
     row.thread = record.thread;
-    row.start_ns = row.end_ns = record.start_ns;
+    row.start_ns = row.end_ns = record.at_ns;
     row.memory = usage_of(record, Rules::kWeft);
     row.flops.reset();
   }
@@ -325,14 +328,10 @@ ChromeImport ChromeRows::finish() {
   link_device_work();
   move_to_zero();
   const bool has_memory = !memory_.empty();
-  for (RawEvent& record : memory_)
-    subtract_wrapping(record.start_ns, statistics_.first_ns);
+  for (MemoryRecord& record : memory_)
+    subtract_wrapping(record.at_ns, statistics_.first_ns);
   charge_memory();
-  std::stable_sort(rows_.begin(), rows_.end(),
-                   [](const FunctionEvent& a, const FunctionEvent& b) {
-                     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns
-                                                     : a.end_ns > b.end_ns;
-                   });
+  sort_rows(rows_);
   note(statistics_.complete_without_times,
        "complete events without a usable time or duration");
   note(unmatched_begins_, "begins without an end");

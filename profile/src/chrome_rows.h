@@ -72,7 +72,7 @@ class ChromeRows : public ChromeEventSink {
   std::map<std::string, FlowEnd> flow_starts_;                 // by (cat, id)
   std::map<std::pair<std::int64_t, std::int64_t>, std::string>
       flow_ends_;  // by thread and time
-  std::vector<RawEvent> memory_;
+  std::vector<MemoryRecord> memory_;
   std::uint64_t unmatched_begins_ = 0;
   std::uint64_t unmatched_ends_ = 0;
   std::uint64_t profiler_spans_ = 0;

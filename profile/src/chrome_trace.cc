@@ -253,7 +253,7 @@ class CompleteTraceWriter {
     if (!event.input_shapes.empty()) {
       add("Input Dims", to_string(event.input_shapes));
     }
-    const CallFacts& facts = event.facts;
+    const CallFacts& facts = *event.facts;
     if (!facts.input_types.empty())
       add("Input type", json_list(facts.input_types));
     if (!facts.concrete_inputs.empty())

@@ -2,8 +2,7 @@
 #include "memory_attribution.h"
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
+#include <cstddef>
 
 #include "event_tree.h"
 #include "open_ranges.h"
@@ -11,28 +10,33 @@
 namespace weft::profile {
 namespace {
 
-std::vector<std::size_t> by_start(const std::vector<RawEvent>& records) {
-  std::vector<std::size_t> order(records.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) {
-                     return records[a].start_ns < records[b].start_ns;
-                   });
+// Positions of what did not fail, by time.
+std::vector<std::size_t> by_time(std::span<const MemoryRecord> records) {
+  std::vector<std::size_t> order;
+  order.reserve(records.size());
+  for (std::size_t i = 0; i < records.size(); ++i)
+    if (!records[i].failed) order.push_back(i);
+  const auto earlier = [&](std::size_t a, std::size_t b) {
+    return records[a].at_ns < records[b].at_ns;
+  };
+  // Those of a session are sorted.
+  if (!std::is_sorted(order.begin(), order.end(), earlier))
+    std::stable_sort(order.begin(), order.end(), earlier);
   return order;
 }
 
 // Both return which records were taken.
 std::vector<bool> attribute_by_time(std::vector<FunctionEvent>& events,
-                                    const std::vector<RawEvent>& records) {
-  const std::vector<std::size_t> order = by_start(records);
+                                    std::span<const MemoryRecord> records) {
+  const std::vector<std::size_t> order = by_time(records);
   std::vector<bool> taken(records.size(), false);
   for (FunctionEvent& event : events) {
     if (!event.is_host()) continue;
     auto record = std::lower_bound(order.begin(), order.end(), event.start_ns,
                                    [&](std::size_t i, std::int64_t ns) {
-                                     return records[i].start_ns < ns;
+                                     return records[i].at_ns < ns;
                                    });
-    for (; record != order.end() && records[*record].start_ns <= event.end_ns;
+    for (; record != order.end() && records[*record].at_ns <= event.end_ns;
          ++record) {
       event.memory += usage_of(records[*record], Rules::kReference);
       taken[*record] = true;
@@ -42,13 +46,13 @@ std::vector<bool> attribute_by_time(std::vector<FunctionEvent>& events,
 }
 
 std::vector<bool> attribute_by_thread(std::vector<FunctionEvent>& events,
-                                      const std::vector<RawEvent>& records) {
+                                      std::span<const MemoryRecord> records) {
   link_parents(events, Rules::kWeft);
   OpenRanges open(events);
   std::vector<bool> taken(records.size(), false);
-  for (const std::size_t i : by_start(records)) {
-    const RawEvent& record = records[i];
-    std::size_t range = open.innermost(record.thread, record.start_ns);
+  for (const std::size_t i : by_time(records)) {
+    const MemoryRecord& record = records[i];
+    std::size_t range = open.innermost(record.thread, record.at_ns);
     taken[i] = range != kNoEvent;
     for (; range != kNoEvent; range = events[range].parent) {
       events[range].memory += usage_of(record, Rules::kWeft);
@@ -59,7 +63,7 @@ std::vector<bool> attribute_by_thread(std::vector<FunctionEvent>& events,
 
 }  // namespace
 
-MemoryUsage usage_of(const RawEvent& record, Rules rules) {
+MemoryUsage usage_of(const MemoryRecord& record, Rules rules) {
   MemoryUsage usage;
   const auto family = family_of(record.device);
   if (!family) {
@@ -71,17 +75,11 @@ MemoryUsage usage_of(const RawEvent& record, Rules rules) {
   return usage;
 }
 
-std::vector<RawEvent> attribute_memory(std::vector<FunctionEvent>& events,
-                                       std::vector<RawEvent> records,
-                                       Rules rules) {
-  const std::vector<bool> taken = rules == Rules::kReference
-                                      ? attribute_by_time(events, records)
-                                      : attribute_by_thread(events, records);
-  std::vector<RawEvent> left;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    if (!taken[i]) left.push_back(std::move(records[i]));
-  }
-  return left;
+std::vector<bool> attribute_memory(std::vector<FunctionEvent>& events,
+                                   std::span<const MemoryRecord> records,
+                                   Rules rules) {
+  return rules == Rules::kReference ? attribute_by_time(events, records)
+                                    : attribute_by_thread(events, records);
 }
 
 }  // namespace weft::profile

@@ -54,16 +54,16 @@ std::int64_t value_of(const DecodedRecord& record, unsigned index,
 
 }  // namespace
 
-void read_memory_record(const DecodedRecord& record, RawEvent& event) {
-  event.address = static_cast<std::uint64_t>(value_of(record, 0, 0));
-  event.bytes = value_of(record, 1, 0);
+void read_memory_record(const DecodedRecord& record, MemoryRecord& memory) {
+  memory.address = static_cast<std::uint64_t>(value_of(record, 0, 0));
+  memory.bytes = value_of(record, 1, 0);
   const std::int64_t device = value_of(record, 2, 0);
   const std::int64_t type = device >> 32;
   if (type >= 0 && type <= static_cast<std::int64_t>(DeviceType::kCustom))
-    event.device = static_cast<DeviceType>(type);
-  event.device_index = static_cast<int>(device & 0xffffffff);
-  event.total_allocated = value_of(record, 3, -1);
-  event.total_reserved = value_of(record, 4, -1);
+    memory.device = static_cast<DeviceType>(type);
+  memory.device_index = static_cast<int>(device & 0xffffffff);
+  memory.total_allocated = value_of(record, 3, -1);
+  memory.total_reserved = value_of(record, 4, -1);
 }
 
 void read_backend_record(
@@ -71,11 +71,11 @@ void read_backend_record(
     const std::function<std::string_view(StringId)>& text) {
   event.start_ns = value_of(record, 0, event.start_ns);
   event.end_ns = value_of(record, 1, event.start_ns);
-  event.facts.debug_handle = value_of(record, 2, -1);
+  event.facts.edit().debug_handle = value_of(record, 2, -1);
   const std::int64_t scope = value_of(record, 3, 0);
   if (scope >= 0 && scope < static_cast<std::int64_t>(kRecordScopes))
     event.scope = static_cast<RecordScope>(scope);
-  event.facts.backend =
+  event.facts.edit().backend =
       text(static_cast<StringId>(value_of(record, 4, 0)));
 }
 

@@ -19,7 +19,7 @@ inline constexpr char kOutOfMemoryName[] = "out_of_memory";
 
 // Fills in address, device, bytes (as reported: positive) and totals.
 void read_memory_record(const exporters::DecodedRecord& record,
-                        RawEvent& event);
+                        MemoryRecord& memory);
 
 // Fills in what was measured. `text` knows interned strings.
 void read_backend_record(

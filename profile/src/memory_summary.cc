@@ -22,11 +22,11 @@ class Summing {
   explicit Summing(const EventList& events)
       : events_(events), open_(events.events()) {}
 
-  void add(const RawEvent& record) {
-    const std::size_t range = open_.innermost(record.thread, record.start_ns);
+  void add(const MemoryRecord& record) {
+    const std::size_t range = open_.innermost(record.thread, record.at_ns);
     const std::string& where =
         range == kNoEvent ? outside_ : events_[range].name;
-    if (record.name == kOutOfMemoryRecord) {
+    if (record.failed) {
       ++summary_.failed_allocations;
     } else if (record.bytes >= 0) {
       allocate(where, record);
@@ -44,7 +44,7 @@ class Summing {
     return summary_.rows[found->second];
   }
 
-  void allocate(const std::string& where, const RawEvent& record) {
+  void allocate(const std::string& where, const MemoryRecord& record) {
     live_.insert(record.address);
     held_ += record.bytes;
     summary_.peak_bytes = std::max(summary_.peak_bytes, held_);
@@ -54,7 +54,7 @@ class Summing {
     }
   }
 
-  void release(const std::string& where, const RawEvent& record) {
+  void release(const std::string& where, const MemoryRecord& record) {
     const bool own = live_.erase(record.address) != 0;
     if (own) held_ += record.bytes;
     for (MemoryRow* to : {&row(own ? where : before_), &summary_.total}) {
@@ -76,10 +76,10 @@ class Summing {
 }  // namespace
 
 MemorySummary summarize_memory(const EventList& events,
-                               const std::vector<RawEvent>& records,
+                               const std::vector<MemoryRecord>& records,
                                DeviceType device) {
   Summing summing(events);
-  for (const RawEvent& record : records)
+  for (const MemoryRecord& record : records)
     if (same_memory(record.device, device)) summing.add(record);
   MemorySummary summary = summing.take();
   summary.total.name = "Total";

@@ -41,20 +41,14 @@ MemoryTimeline::MemoryTimeline(std::vector<MemoryRecord> records)
                    });
 }
 
-MemoryTimeline MemoryTimeline::of_session(const std::vector<RawEvent>& records,
-                                          const CategoryOf& category_of) {
+MemoryTimeline MemoryTimeline::of_session(
+    const std::vector<MemoryRecord>& records, const CategoryOf& category_of) {
   std::vector<MemoryRecord> all;
   all.reserve(records.size());
-  for (const RawEvent& event : records) {
-    if (event.name != kMemoryRecord) continue;
-    MemoryRecord& record = all.emplace_back();
-    record.at_ns = event.start_ns;
-    record.thread = event.thread;
-    record.address = event.address;
-    record.bytes = event.bytes;
-    record.device = event.device;
-    record.device_index = event.device_index;
-    if (category_of) record.category = category_of(event);
+  for (const MemoryRecord& record : records) {
+    if (record.failed) continue;
+    all.push_back(record);
+    if (category_of) all.back().category = category_of(record);
   }
   return MemoryTimeline(std::move(all));
 }

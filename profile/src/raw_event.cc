@@ -8,6 +8,7 @@
 
 #include "event_name.h"
 #include "memory_attribution.h"
+#include "row_order.h"
 
 namespace weft {
 namespace {
@@ -17,6 +18,44 @@ using profile::row_name_of;
 using profile::trace_name_of;
 using profile::usage_of;
 
+struct MemoryInput {
+  std::span<const MemoryRecord> records;
+  std::int64_t node = -1;
+  std::span<const std::int64_t> nodes;  // by record; empty: all of `node`
+
+  std::int64_t node_of(std::size_t i) const {
+    return nodes.empty() ? node : nodes[i];
+  }
+};
+
+// Memory records that came among the others, in their order.
+class MixedMemory {
+ public:
+  // Takes them out of `raw`.
+  MixedMemory(std::vector<RawEvent>& raw, std::int64_t trace_start_ns) {
+    std::erase_if(raw, [&](const RawEvent& event) {
+      const bool failed = event.name == kOutOfMemoryRecord;
+      if (!failed && event.name != kMemoryRecord) return false;
+      MemoryRecord& record = records_.emplace_back();
+      record.at_ns = event.start_ns;
+      subtract_wrapping(record.at_ns, trace_start_ns);
+      record.thread = event.thread;
+      record.bytes = event.bytes;
+      record.device = event.device;
+      record.device_index = event.device_index;
+      record.failed = failed;
+      nodes_.push_back(event.node_id);
+      return true;
+    });
+  }
+
+  MemoryInput input() const { return {records_, -1, nodes_}; }
+
+ private:
+  std::vector<MemoryRecord> records_;
+  std::vector<std::int64_t> nodes_;
+};
+
 class RawEventParser {
  public:
   RawEventParser(const EventListOptions& session,
@@ -25,32 +64,27 @@ class RawEventParser {
         options_(options),
         hidden_(options.hidden_names.begin(), options.hidden_names.end()) {}
 
-  ParsedEvents parse(const std::vector<RawEvent>& raw) {
-    for (const RawEvent& record : raw) add(record);
+  ParsedEvents parse(std::vector<RawEvent> raw, const MemoryInput& memory) {
+    events_.reserve(raw.size());
+    linked_op_.reserve(raw.size());
+    for (RawEvent& record : raw) add(std::move(record));
+    std::vector<RawEvent>().swap(raw);  // gives the memory back
     link_device_work();
-    add_memory_rows();
-    std::stable_sort(events_.begin(), events_.end(),
-                     [](const FunctionEvent& a, const FunctionEvent& b) {
-                       return a.start_ns != b.start_ns ? a.start_ns < b.start_ns
-                                                       : a.end_ns > b.end_ns;
-                     });
+    add_memory_rows(memory);
+    profile::sort_rows(events_);
     return {std::move(events_), statistics_};
   }
 
  private:
   bool compatible() const { return session_.rules == Rules::kReference; }
 
-  void add(const RawEvent& record) {
-    if (record.name == kMemoryRecord || record.name == kOutOfMemoryRecord) {
-      auto& records = record.name == kMemoryRecord ? memory_ : out_of_memory_;
-      records.push_back(record);
-      subtract_wrapping(records.back().start_ns, options_.trace_start_ns);
-      return;
-    }
+  void add(RawEvent&& record) {
     if (hidden_.count(record.name) != 0) return;
-    FunctionEvent event;
+    FunctionEvent& event = events_.emplace_back();
     event.id = record.id;
-    event.trace_name = trace_name_of(record.name, session_.rules);
+    // Long names are not held twice for all rows at once.
+    const std::string recorded = std::move(record.name);
+    event.trace_name = trace_name_of(recorded, session_.rules);
     event.name = row_name_of(*event.trace_name);
     event.thread = record.thread;
     event.fwd_thread = record.fwd_thread;
@@ -67,19 +101,19 @@ class RawEventParser {
                      record.end_thread.value_or(record.thread) != record.thread;
     event.is_user_annotation = record.is_user_annotation;
     event.finished = record.finished;
-    event.input_shapes = record.input_shapes;
+    event.input_shapes = std::move(record.input_shapes);
     event.stack = shown_frames(record.stack);
     event.flops = record.flops;
-    event.facts = record.facts;
+    event.facts = std::move(record.facts);
     event.node_id = record.node_id;
     if (event.is_host() && !event.is_async) add_event_pair(event, record);
     largest_id_ = std::max(largest_id_, event.id);
-    events_.push_back(std::move(event));
     linked_op_.push_back(record.linked_op);
   }
 
-  std::vector<std::string> shown_frames(
-      const std::vector<std::string>& stack) const {
+  SharedList<std::string> shown_frames(
+      const SharedList<std::string>& stack) const {
+    if (options_.hidden_frames.empty()) return stack;
     std::vector<std::string> shown;
     for (const std::string& frame : stack) {
       const bool hidden =
@@ -167,26 +201,35 @@ class RawEventParser {
     }
   }
 
-  void add_memory_rows() {
-    const std::vector<RawEvent> left =
-        attribute_memory(events_, std::move(memory_), session_.rules);
-    for (const RawEvent& record : left) {
-      add_instant(record).memory = usage_of(record, session_.rules);
-    }
-    for (const RawEvent& record : out_of_memory_) {
-      add_instant(record).requested_bytes = record.bytes;
+  // Failures after the others.
+  void add_memory_rows(const MemoryInput& memory) {
+    const std::vector<bool> taken =
+        attribute_memory(events_, memory.records, session_.rules);
+    const auto rows = std::count(taken.begin(), taken.end(), false);
+    events_.reserve(events_.size() + static_cast<std::size_t>(rows));
+    for (const bool failed : {false, true}) {
+      for (std::size_t i = 0; i < taken.size(); ++i) {
+        const MemoryRecord& record = memory.records[i];
+        if (taken[i] || record.failed != failed) continue;
+        FunctionEvent& event = add_instant(record, memory.node_of(i));
+        if (failed) {
+          event.requested_bytes = record.bytes;
+        } else {
+          event.memory = usage_of(record, session_.rules);
+        }
+      }
     }
   }
 
-  FunctionEvent& add_instant(const RawEvent& record) {
+  FunctionEvent& add_instant(const MemoryRecord& record, std::int64_t node) {
     FunctionEvent& event = events_.emplace_back();
     event.id = ++largest_id_;
-    event.node_id = record.node_id;
-    event.name = record.name;
+    event.node_id = node;
+    event.name = record.failed ? kOutOfMemoryRecord : kMemoryRecord;
     event.thread = record.thread;
     event.fwd_thread = record.thread;
-    event.start_ns = record.start_ns;
-    event.end_ns = record.start_ns;
+    event.start_ns = record.at_ns;
+    event.end_ns = record.at_ns;
     event.flops.reset();
     return event;
   }
@@ -196,8 +239,6 @@ class RawEventParser {
   const std::unordered_set<std::string> hidden_;
   std::vector<FunctionEvent> events_;
   std::vector<std::int64_t> linked_op_;  // of the event at the same position
-  std::vector<RawEvent> memory_;
-  std::vector<RawEvent> out_of_memory_;
   std::int64_t largest_id_ = 0;
   RawEventStatistics statistics_;
 };
@@ -225,10 +266,21 @@ RawEventOptions reference_raw_event_options() {
   return options;
 }
 
-ParsedEvents parse_raw_events(const std::vector<RawEvent>& raw,
+ParsedEvents parse_raw_events(std::vector<RawEvent> raw,
                               const EventListOptions& session,
                               const RawEventOptions& options) {
-  return RawEventParser(session, options).parse(raw);
+  const MixedMemory memory(raw, options.trace_start_ns);
+  return RawEventParser(session, options)
+      .parse(std::move(raw), memory.input());
+}
+
+ParsedEvents parse_raw_events(std::vector<RawEvent> raw,
+                              std::span<const MemoryRecord> memory,
+                              std::int64_t memory_node_id,
+                              const EventListOptions& session,
+                              const RawEventOptions& options) {
+  return RawEventParser(session, options)
+      .parse(std::move(raw), {memory, memory_node_id, {}});
 }
 
 }  // namespace weft

@@ -38,18 +38,31 @@ void decode(const KeptRecords& kept, const ClockLine& line,
   });
 }
 
-bool is_memory(const RawEvent& event) {
-  return event.name == kMemoryRecord || event.name == kOutOfMemoryRecord;
-}
-
 void post_process(const ProfilerOptions& options,
                   std::vector<RawEvent>& events) {
   if (!options.post_process) return;
   for (RawEvent& event : events) {
-    if (is_memory(event)) continue;
-    options.post_process({event.name, event.facts.debug_handle, event.stack,
-                          event.facts.modules});
+    std::vector<std::string> stack = event.stack;
+    std::vector<std::string> modules = event.facts->modules;
+    options.post_process(
+        {event.name, event.facts->debug_handle, stack, modules});
+    if (stack != event.stack.items()) event.stack = std::move(stack);
+    if (modules != event.facts->modules)
+      event.facts.edit().modules = std::move(modules);
   }
+}
+
+// In the order of time, which counts from the start of the trace.
+void order_memory(std::vector<MemoryRecord>& records,
+                  std::int64_t trace_start_ns) {
+  const auto earlier = [](const MemoryRecord& a, const MemoryRecord& b) {
+    return a.at_ns < b.at_ns;
+  };
+  // Those of one thread come in order.
+  if (!std::is_sorted(records.begin(), records.end(), earlier))
+    std::stable_sort(records.begin(), records.end(), earlier);
+  for (MemoryRecord& record : records)
+    subtract_wrapping(record.at_ns, trace_start_ns);
 }
 
 }  // namespace
@@ -137,24 +150,18 @@ std::shared_ptr<const ProfilerResult> ProfilerSession::make_result() const {
     }
     profile::DecodedCalls calls = decoder.take();
     raw = std::move(calls.events);
+    result->memory_records_ = std::move(calls.memory);
     statistics.unfinished = calls.unfinished;
     statistics.started_before = calls.started_before;
     statistics.incomplete_inputs = calls.incomplete_inputs;
     post_process(options_, raw);
     add_device_rows(calls, whole, raw, statistics.devices);
   }
-  for (const RawEvent& event : raw)
-    if (is_memory(event)) result->memory_records_.push_back(event);
-  std::stable_sort(result->memory_records_.begin(),
-                   result->memory_records_.end(),
-                   [](const RawEvent& a, const RawEvent& b) {
-                     return a.start_ns < b.start_ns;
-                   });
-  for (RawEvent& record : result->memory_records_)
-    record.start_ns = record.end_ns =
-        record.start_ns - raw_options.trace_start_ns;
   const Stopwatch watch(statistics.build_tree_ns);
-  ParsedEvents parsed = parse_raw_events(raw, list_options, raw_options);
+  order_memory(result->memory_records_, raw_options.trace_start_ns);
+  ParsedEvents parsed =
+      parse_raw_events(std::move(raw), result->memory_records_, node_id_,
+                       list_options, raw_options);
   statistics.device = parsed.statistics;
   statistics.device.launches_without_work =
       statistics.devices.launches_without_work;
@@ -188,8 +195,8 @@ void ProfilerSession::add_device_rows(const profile::DecodedCalls& calls,
     statistics.event_pairs_dropped += pairs->dropped();
     statistics.event_pairs_unmeasured += pairs->unmeasured();
     for (RawEvent& event : raw) {
-      const auto time = pairs->times_ns().find(event.facts.handle);
-      if (event.facts.handle == 0 || time == pairs->times_ns().end()) continue;
+      const auto time = pairs->times_ns().find(event.facts->handle);
+      if (event.facts->handle == 0 || time == pairs->times_ns().end()) continue;
       (pairs->family() == DeviceFamily::kCustom ? event.custom_elapsed_ns
                                                 : event.cuda_elapsed_ns) =
           time->second;

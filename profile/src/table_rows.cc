@@ -89,7 +89,7 @@ std::vector<TableRow> table_rows(const EventList& list) {
     rows.push_back({event.name, event.node_id, event.device, event.scope,
                     event.is_async, event.is_legacy, event.is_user_annotation,
                     has_parent, !has_parent, to_string(event.input_shapes),
-                    &event.stack, 1, event.cpu_time_total_ns,
+                    &event.stack.items(), 1, event.cpu_time_total_ns,
                     event.self_cpu_time_total_ns, event.device_time_total_ns,
                     event.self_device_time_total_ns, event.memory,
                     event.self_memory, event.flops});

@@ -152,8 +152,8 @@ TEST_F(CallDecoderTest, AnEnormousReleaseDoesNotOverflow) {
   release.site = kMemorySite;
   decoder.add(release, 5);
   const DecodedCalls calls = decoder.take();
-  ASSERT_EQ(calls.events.size(), 1u);
-  EXPECT_EQ(calls.events[0].bytes, INT64_MAX);
+  ASSERT_EQ(calls.memory.size(), 1u);
+  EXPECT_EQ(calls.memory[0].bytes, INT64_MAX);
 }
 
 TEST_F(CallDecoderTest, CutInputsAreNotTakenForWhole) {

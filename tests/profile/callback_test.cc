@@ -360,8 +360,8 @@ TEST_F(RecordCallbacks, RunBesideASessionThatRecords) {
   ASSERT_EQ(profiler.events()->size(), 1u);
   const FunctionEvent event = (*profiler.events())[0];
   EXPECT_TRUE(event.finished);
-  EXPECT_EQ(event.facts.concrete_inputs, std::vector<std::string>{"5"});
-  EXPECT_NE(event.facts.handle, 0u);
+  EXPECT_EQ(event.facts->concrete_inputs, std::vector<std::string>{"5"});
+  EXPECT_NE(event.facts->handle, 0u);
 }
 
 TEST_F(RecordCallbacks, OnManyThreadsWhileTheyChange) {

@@ -46,7 +46,7 @@ class MallocHook : public testing::Test {
 
   // The large blocks' records, in the order of time.
   template <class Body>
-  static std::vector<RawEvent> records(const Body& body) {
+  static std::vector<MemoryRecord> records(const Body& body) {
     ProfilerOptions options;
     options.profile_memory = true;
     options.coverage = ThreadCoverage::kAllThreads;
@@ -58,8 +58,8 @@ class MallocHook : public testing::Test {
     const auto result = profiler.result();
     EXPECT_TRUE(result.ok());
     EXPECT_EQ((*result)->statistics().records_dropped, 0u);
-    std::vector<RawEvent> large;
-    for (const RawEvent& record : (*result)->memory_records())
+    std::vector<MemoryRecord> large;
+    for (const MemoryRecord& record : (*result)->memory_records())
       if (record.bytes >= std::int64_t{kLarge} ||
           record.bytes <= -std::int64_t{kLarge})
         large.push_back(record);
@@ -67,11 +67,11 @@ class MallocHook : public testing::Test {
   }
 
   // Every release names a block that lives, with its size; none is left.
-  static void expect_balanced(const std::vector<RawEvent>& records,
+  static void expect_balanced(const std::vector<MemoryRecord>& records,
                               std::size_t blocks) {
     std::map<std::uint64_t, std::int64_t> live;
     std::size_t taken = 0;
-    for (const RawEvent& record : records) {
+    for (const MemoryRecord& record : records) {
       if (record.bytes > 0) {
         ++taken;
         EXPECT_TRUE(live.emplace(record.address, record.bytes).second);
@@ -141,9 +141,9 @@ TEST_F(MallocHook, FailuresAreReportedAndTheBlockStays) {
     free(block);
   });
   int failures = 0;
-  std::vector<RawEvent> others;
-  for (const RawEvent& record : all) {
-    if (record.name == kOutOfMemoryRecord)
+  std::vector<MemoryRecord> others;
+  for (const MemoryRecord& record : all) {
+    if (record.failed)
       ++failures;
     else
       others.push_back(record);
@@ -177,7 +177,7 @@ TEST_F(MallocHook, ThreadsThatComeAndGoAreSeen) {
     for (std::thread& thread : threads) thread.join();
   });
   std::int64_t bytes = 0;
-  for (const RawEvent& record : all) bytes += record.bytes;
+  for (const MemoryRecord& record : all) bytes += record.bytes;
   EXPECT_EQ(bytes, 0);
   EXPECT_EQ(all.size(), std::size_t{2 * kThreads * kBlocks});
 }

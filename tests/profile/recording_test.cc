@@ -19,7 +19,6 @@
 
 #include "export/weft_file.h"
 #include "runtime/collection.h"
-#include "runtime/scale.h"
 #include "weft/clock.h"
 #include "weft/profile/symbolizer.h"
 #include "weft/profile/async_range.h"
@@ -95,11 +94,11 @@ TEST(Inputs, ShapesTypesAndValues) {
   const FunctionEvent* op = find(*result, "op");
   EXPECT_EQ(to_string(op->input_shapes),
             "[[2, 3], [], [], [], [], [], [], [], []]");
-  EXPECT_EQ(op->facts.input_types,
+  EXPECT_EQ(op->facts->input_types,
             (std::vector<std::string>{"float", "float", "Scalar", "Scalar",
                                       "Scalar", "ScalarList", "TensorList", "",
                                       "int"}));
-  EXPECT_EQ(op->facts.concrete_inputs,
+  EXPECT_EQ(op->facts->concrete_inputs,
             (std::vector<std::string>{"", "", "7", "2.0", "true", "(1,1)", "",
                                       "", ""}));
   EXPECT_TRUE(find(*result, "none")->input_shapes.empty());
@@ -259,10 +258,10 @@ TEST(UserScopes, HaveTheUsersText) {
     WEFT_RECORD_USER_SCOPE_DYN(std::string("made"), "up");
   };
   const auto result = profiled(kShapes, body);
-  EXPECT_EQ(find(*result, "text")->facts.args, "GET /");
-  EXPECT_EQ(find(*result, "number")->facts.args, "17");
-  EXPECT_EQ(find(*result, "made")->facts.args, "up");
-  EXPECT_EQ(find(*result, "bare")->facts.args, "");
+  EXPECT_EQ(find(*result, "text")->facts->args, "GET /");
+  EXPECT_EQ(find(*result, "number")->facts->args, "17");
+  EXPECT_EQ(find(*result, "made")->facts->args, "up");
+  EXPECT_EQ(find(*result, "bare")->facts->args, "");
   // The text counts as one input that is no array.
   EXPECT_EQ(to_string(find(*result, "text")->input_shapes), "[[]]");
   EXPECT_EQ(to_string(find(*result, "bare")->input_shapes), "[]");
@@ -358,11 +357,11 @@ TEST(Modules, AreTheHierarchyOfCallsAndNoRows) {
   };
   const auto with = profiled({.with_modules = true}, body);
   EXPECT_EQ(with->events().size(), 3u);
-  EXPECT_EQ(find(*with, "inner")->facts.modules,
+  EXPECT_EQ(find(*with, "inner")->facts->modules,
             (std::vector<std::string>{"TOP(Net)::forward", "A0(A)::forward"}));
-  EXPECT_EQ(find(*with, "after")->facts.modules,
+  EXPECT_EQ(find(*with, "after")->facts->modules,
             (std::vector<std::string>{"TOP(Net)::forward"}));
-  EXPECT_TRUE(find(*profiled({}, body), "inner")->facts.modules.empty());
+  EXPECT_TRUE(find(*profiled({}, body), "inner")->facts->modules.empty());
 }
 
 TEST(MemoryReports, AreChargedToTheInnermostRangeOfTheThread) {
@@ -383,11 +382,11 @@ TEST(MemoryReports, AreChargedToTheInnermostRangeOfTheThread) {
       find(*result, "outer")->self_memory.device_bytes[DeviceFamily::kCuda],
       -24);
   ASSERT_EQ(result->memory_records().size(), 2u);
-  const RawEvent& alloc = result->memory_records()[0];
+  const MemoryRecord& alloc = result->memory_records()[0];
   EXPECT_EQ(alloc.bytes, 64);
   EXPECT_EQ(alloc.address, reinterpret_cast<std::uintptr_t>(&block));
   EXPECT_EQ(alloc.total_allocated, -1);
-  const RawEvent& release = result->memory_records()[1];
+  const MemoryRecord& release = result->memory_records()[1];
   EXPECT_EQ(release.bytes, -24);
   EXPECT_EQ(release.device, DeviceType::kCuda);
   EXPECT_EQ(release.device_index, 1);
@@ -497,47 +496,6 @@ TEST(K8_06, AllocatedAndFreedAreTwoColumnsAndEachByteHasARow) {
   EXPECT_NE(summary.table().find("many small ones"), std::string::npos);
 }
 
-// Everything recorded so far is out of the rings.
-void wait_for_drainer() {
-  const std::uint64_t passes = status().drain_passes;
-  while (status().drain_passes < passes + 2) std::this_thread::yield();
-}
-
-// Of small blocks there are very many, and the rows still are the counter's
-// change.
-TEST(K8_06, VeryManySmallBlocksAreAllInTheSum) {
-  constexpr unsigned kBlocks = test::scaled(200'000);
-  constexpr std::int64_t kBytes = 24;
-  static char blocks[64];
-  std::int64_t in_use = 0;
-  Profiler profiler({.profile_memory = true, .max_host_bytes = 1u << 30});
-  ASSERT_TRUE(profiler.start().ok());
-  ASSERT_TRUE(thread_init().ok());
-  {
-    WEFT_RECORD_FUNCTION("keeps every fourth");
-    for (unsigned i = 0; i < kBlocks; ++i) {
-      // The largest ring holds some 10,000 of them.
-      if (i % 4000 == 0) wait_for_drainer();
-      in_use += kBytes;
-      report_alloc(&blocks[i % 64], kBytes, {}, {in_use, -1});
-      if (i % 4 == 0) continue;
-      in_use -= kBytes;
-      report_free(&blocks[i % 64], kBytes, {}, {in_use, -1});
-    }
-  }
-  ASSERT_TRUE(profiler.stop().ok());
-  ASSERT_EQ(profiler.statistics()->records_dropped, 0u);
-  const auto result = profiler.result();
-  ASSERT_TRUE(result.ok());
-  const MemorySummary summary = summarize_memory((*result)->events(),
-                                                 (*result)->memory_records());
-  EXPECT_EQ(summary.total.net_bytes(), in_use);
-  const MemoryRow* row = summary.find("keeps every fourth");
-  ASSERT_NE(row, nullptr);
-  EXPECT_EQ(row->allocated_bytes, kBytes * kBlocks);
-  EXPECT_EQ(row->net_bytes(), in_use);
-}
-
 // Row 59: from a session to a file, with what the user knows of the blocks.
 TEST(MemoryReports, BecomeATimeline) {
   Profiler profiler({.profile_memory = true});
@@ -549,7 +507,7 @@ TEST(MemoryReports, BecomeATimeline) {
     report_out_of_memory(1 << 20);
     report_free(&input, 30);
   }
-  const auto category_of = [&](const RawEvent& record) {
+  const auto category_of = [&](const MemoryRecord& record) {
     return record.address == reinterpret_cast<std::uintptr_t>(&weights)
                ? MemoryCategory::kParameter
                : MemoryCategory::kInput;
@@ -607,8 +565,8 @@ TEST(BackendEvents, AreRangesMeasuredElsewhere) {
   EXPECT_EQ(result->events().size(), 2u);
   const FunctionEvent* block = find(*result, "npu_block");
   EXPECT_EQ(block->duration_ns(), 2500);
-  EXPECT_EQ(block->facts.backend, "npu");
-  EXPECT_EQ(block->facts.debug_handle, 7);
+  EXPECT_EQ(block->facts->backend, "npu");
+  EXPECT_EQ(block->facts->debug_handle, 7);
   EXPECT_EQ(block->scope, RecordScope::kLiteInterpreter);
   EXPECT_EQ(block->sequence_nr, -1);
   EXPECT_TRUE(block->input_shapes.empty());
@@ -628,7 +586,7 @@ TEST(AsyncRanges, EndOnceOnAnyThread) {
   const FunctionEvent* fetch = find(*result, "fetch");
   EXPECT_TRUE(fetch->finished);
   EXPECT_TRUE(fetch->is_async);
-  EXPECT_EQ(fetch->facts.args, "url");
+  EXPECT_EQ(fetch->facts->args, "url");
   EXPECT_EQ(fetch->parent, kNoEvent);
   EXPECT_EQ(fetch->self_cpu_time_total_ns, 0);
   EXPECT_FALSE(find(*result, "abandoned")->finished);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "weft/profile/device.h"
+#include "weft/profile/rare.h"
 #include "weft/profile/record_scope.h"
 
 namespace weft {
@@ -90,11 +91,11 @@ struct FunctionEvent {
   bool finished = true;             // false: end_ns is the session's end
   std::vector<Kernel> kernels;
   std::vector<Shape> input_shapes;
-  std::vector<std::string> stack;          // innermost frame first
+  SharedList<std::string> stack;           // innermost frame first
   MemoryUsage memory;                      // inclusive of what runs inside
   std::int64_t requested_bytes = 0;        // of a failed allocation
   std::optional<std::uint64_t> flops = 0;  // none: not known
-  CallFacts facts;
+  Rare<CallFacts> facts;
 
   // Derived.
   std::size_t parent = kNoEvent;      // positions in the list

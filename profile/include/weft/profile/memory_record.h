@@ -33,7 +33,14 @@ struct MemoryRecord {
   DeviceType device = DeviceType::kCpu;
   int device_index = 0;
   MemoryCategory category = MemoryCategory::kUnknown;
+  // Nothing came: `bytes` were asked for and refused.
+  bool failed = false;
+  // The allocator's totals after it; -1: unknown.
+  std::int64_t total_allocated = -1;
+  std::int64_t total_reserved = -1;
 };
+// A session may hold millions.
+static_assert(sizeof(MemoryRecord) <= 64);
 
 }  // namespace weft
 

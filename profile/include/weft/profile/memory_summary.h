@@ -18,7 +18,7 @@
 
 #include "weft/profile/device.h"
 #include "weft/profile/event_list.h"
-#include "weft/profile/raw_event.h"
+#include "weft/profile/memory_record.h"
 
 namespace weft {
 
@@ -53,7 +53,7 @@ struct MemorySummary {
 // `events` on the same clock. Records of other device types are left out; the
 // host's own three count as one.
 MemorySummary summarize_memory(const EventList& events,
-                               const std::vector<RawEvent>& records,
+                               const std::vector<MemoryRecord>& records,
                                DeviceType device = DeviceType::kCpu);
 
 }  // namespace weft

@@ -14,7 +14,6 @@
 
 #include "weft/profile/memory_record.h"
 #include "weft/profile/memory_report.h"
-#include "weft/profile/raw_event.h"
 #include "weft/result.h"
 
 namespace weft {
@@ -42,9 +41,9 @@ class MemoryTimeline {
 
   // What an allocation in a session was for, as its user knows it; a release is
   // for what its block was for. Empty: everything is unknown.
-  using CategoryOf = std::function<MemoryCategory(const RawEvent& record)>;
+  using CategoryOf = std::function<MemoryCategory(const MemoryRecord& record)>;
   // Of a session's memory_records(). Allocations that failed are left out.
-  static MemoryTimeline of_session(const std::vector<RawEvent>& records,
+  static MemoryTimeline of_session(const std::vector<MemoryRecord>& records,
                                    const CategoryOf& category_of = {});
 
   // The first device with records, else the host.

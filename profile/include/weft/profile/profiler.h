@@ -37,6 +37,7 @@
 #include "weft/profile/device_statistics.h"
 #include "weft/profile/event_list.h"
 #include "weft/profile/key_averages.h"
+#include "weft/profile/memory_record.h"
 #include "weft/profile/memory_timeline.h"
 #include "weft/profile/profiler_options.h"
 #include "weft/profile/raw_event.h"
@@ -73,7 +74,7 @@ class WEFT_API ProfilerResult {
   const EventList& events() const noexcept { return events_; }
   const ProfilerStatistics& statistics() const noexcept { return statistics_; }
   // Allocations, releases and failures in the order of time, with profile_memory.
-  const std::vector<RawEvent>& memory_records() const noexcept {
+  const std::vector<MemoryRecord>& memory_records() const noexcept {
     return memory_records_;
   }
   // Keys, and values as JSON text, as trace files have them.
@@ -86,7 +87,7 @@ class WEFT_API ProfilerResult {
   friend class ProfilerSession;
   EventList events_;
   ProfilerStatistics statistics_;
-  std::vector<RawEvent> memory_records_;
+  std::vector<MemoryRecord> memory_records_;
 };
 
 class WEFT_API Profiler {

@@ -74,6 +74,12 @@ struct ProfilerOptions {
   bool reduce_on_missing_device = true;
   std::set<RecordScope> scopes{};  // empty: all, and spans of other macros
   ThreadCoverage coverage = ThreadCoverage::kInherited;
+  // Of records, while they come; when it is full, `overflow` holds. Results are
+  // made beside the records, which are then given back, and grow with them: up
+  // to 3 times the records' bytes (statistics: host_bytes) for memory reports
+  // within ranges, 8 times for those of no range, which are rows, and 32 times
+  // for the smallest records there are, calls that carry nothing under names
+  // of up to 15 characters.
   std::size_t max_host_bytes = 256u << 20;    // 1 MiB to 64 GiB
   std::size_t max_device_bytes = 128u << 20;     // 4 KiB to 64 GiB, a device
   Overflow overflow = Overflow::kDropNewest;

@@ -6,12 +6,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "weft/profile/event_list_options.h"
 #include "weft/profile/function_event.h"
+#include "weft/profile/memory_record.h"
+#include "weft/profile/rare.h"
 
 namespace weft {
 
@@ -39,14 +42,10 @@ struct RawEvent {
   bool is_user_annotation = false;
   bool finished = true;
   std::vector<Shape> input_shapes;
-  std::vector<std::string> stack;  // innermost first
+  SharedList<std::string> stack;  // innermost first
   std::optional<std::uint64_t> flops = 0;
   std::int64_t bytes = 0;  // memory records; negative: released
-  // Of memory records: where, and the allocator's totals after it; -1: unknown.
-  std::uint64_t address = 0;
-  std::int64_t total_allocated = -1;
-  std::int64_t total_reserved = -1;
-  CallFacts facts;
+  Rare<CallFacts> facts;
   std::int64_t node_id = -1;
   // Between a pair of device events around the operation; none if there is no
   // pair or it could not be measured.
@@ -76,8 +75,18 @@ struct ParsedEvents {
 
 // Links device work to operations, moves launches to their operation's thread,
 // charges memory records to ranges, and gives those that none takes a row of
-// their own.
-ParsedEvents parse_raw_events(const std::vector<RawEvent>& raw,
+// their own. Memory records are those of `raw` with one of the names above.
+// `raw` is used up; beside it and the rows nothing large is held.
+ParsedEvents parse_raw_events(std::vector<RawEvent> raw,
+                              const EventListOptions& session,
+                              const RawEventOptions& options = {});
+
+// The same with memory records in their compact form, of the node
+// `memory_node_id`, with times as the rows will have them. `raw` holds none,
+// whatever its names.
+ParsedEvents parse_raw_events(std::vector<RawEvent> raw,
+                              std::span<const MemoryRecord> memory,
+                              std::int64_t memory_node_id,
                               const EventListOptions& session,
                               const RawEventOptions& options = {});
 
