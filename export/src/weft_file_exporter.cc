@@ -245,6 +245,7 @@ void WeftFileExporter::settle(std::int64_t now_ns) {
     seen_recoveries_ = recoveries;
     info_due_ = true;
     definitions_.restart();
+    definitions_behind_ = true;
   }
   tell_lost_blocks();
   pay_debts();
@@ -276,7 +277,8 @@ void WeftFileExporter::rotate_if_due() {
   const bool old = rotation_.after.count() != 0 &&
                    now_ns_ - part_begun_ns_ >= rotation_.after.count();
   if (!asked && !full && !old) return;
-  const bool owes = info_due_ || loss_debts_ != 0 || anchor_debts_ != 0;
+  const bool owes = info_due_ || definitions_behind_ || loss_debts_ != 0 ||
+                    anchor_debts_ != 0;
   // [D]: the helper has read what lay there before.
   if (owes || part_number_ - open_part_.load(std::memory_order_acquire) ==
                   kMaxPendingParts)

@@ -22,6 +22,7 @@ using test::open_tap;
 // The burst of K3-03: buffers come from the pool that was there before, and
 // when that is empty the program goes on without.
 TEST(CuptiBuffers, K3_03_ABurstOfRequestsMeetsTheBoundAndIsCounted) {
+  const test::Collection with_names;
   CuptiMachine machine;
   DeviceTap tap = open_tap({.memory_bytes = 16u << 20});
   const cupti::BufferPool& pool = cupti::buffer_pool();
@@ -46,6 +47,7 @@ TEST(CuptiBuffers, K3_03_ABurstOfRequestsMeetsTheBoundAndIsCounted) {
 }
 
 TEST(CuptiBuffers, K3_03_WhatIsGivenBackAfterTheStopIsLateAndInNoSession) {
+  const test::Collection with_names;
   CuptiMachine machine;
   machine.library.keep = 2;
   DeviceTap tap = open_tap();
@@ -63,6 +65,7 @@ TEST(CuptiBuffers, K3_03_WhatIsGivenBackAfterTheStopIsLateAndInNoSession) {
 }
 
 TEST(CuptiBuffers, K3_03_AnOldCuptiIsNeverToldThatThereIsNoBuffer) {
+  const test::Collection with_names;
   CuptiMachine machine;
   machine.library.version = 26;
   machine.library.null_crashes = true;

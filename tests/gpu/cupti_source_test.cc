@@ -142,6 +142,7 @@ TEST(CuptiSource, LaunchesLieInTheRingOfTheThreadThatMadeThem) {
 }
 
 TEST(CuptiSource, KindsThatWeftDoesNotKnowAreCounted) {
+  const test::Collection with_names;
   CuptiMachine machine;
   DeviceTap tap = open_tap();
   machine.library.launch();
