@@ -40,4 +40,13 @@ Result<int> open_claimed(const std::string& path, int flags, bool overwrite) {
   return file;
 }
 
+bool is_claimed(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return false;
+  const bool claimed =
+      flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  return claimed;
+}
+
 }  // namespace weft::exporters

@@ -19,6 +19,9 @@ namespace weft::exporters {
 // Errors: kBusy (somebody else has claimed it), kIo; both in words.
 Result<int> open_claimed(const std::string& path, int flags, bool overwrite);
 
+// Whether some program has claimed the file at `path`, this one included. Cold.
+bool is_claimed(const std::string& path);
+
 }  // namespace weft::exporters
 
 #endif  // WEFT_EXPORT_SRC_CLAIMED_FILE_H_

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "claimed_file.h"
 #include "numbered_path.h"
 
 namespace weft::exporters {
@@ -55,6 +56,8 @@ bool RotatingFile::remove_oldest() {
   for (const NumberedFile& file : there) {
     const std::string path = numbered_path(path_, file.number);
     if (sum <= keep_bytes_ || path == file_->path()) break;
+    // Another process of the same output writes it.
+    if (is_claimed(path)) continue;
     if (unlink(path.c_str()) != 0 && errno != ENOENT) {
       error_ = path + ": cannot be removed: " + std::strerror(errno);
       removed_all = false;

@@ -18,7 +18,8 @@ namespace weft::exporters {
 //
 // A number goes on after the highest that is there, of earlier runs as well, and
 // no file that exists is ever opened: nothing is written over. What is removed
-// is what `numbered_files` finds, so the bound holds across runs.
+// is what `numbered_files` finds, so the bound holds across runs; but never a file
+// that a process, which was given the same name, writes at the moment.
 //
 // When the next file cannot be opened, writes fail, and each tries again.
 //

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "claimed_file.h"
 #include "export/weft_file.h"
 #include "numbered_path.h"
 
@@ -212,6 +213,25 @@ TEST(Rotation, TheOldestFilesMakeRoom) {
   // The newest, without a gap.
   EXPECT_EQ(left.back().number - left.front().number + 1, left.size());
   EXPECT_GE(sum_up(path).files, 2u);
+}
+
+// Two processes of one output count on together; neither removes what the other
+// writes, however old it is.
+TEST(Rotation, AFileThatIsBeingWrittenIsNotRemoved) {
+  const TempDirectory directory;
+  const std::string path = directory.file("service.weft");
+  const Result<int> other = open_claimed(numbered_path(path, 1), 0, true);
+  ASSERT_TRUE(other) << other.error().message;
+  std::filesystem::resize_file(numbered_path(path, 1), 16 * kMiB);
+  test::write_file(numbered_path(path, 2), test::Bytes(8 * kMiB));
+  Recording recording(rotating(path, kMiB, 2 * kMiB));
+  EXPECT_TRUE(std::filesystem::exists(numbered_path(path, 1)));
+  EXPECT_FALSE(std::filesystem::exists(numbered_path(path, 2)));
+  close(*other);
+  ASSERT_TRUE(recording.exporter().rotate());
+  recording.flush();
+  EXPECT_FALSE(std::filesystem::exists(numbered_path(path, 1)));
+  recording.close();
 }
 
 TEST(Rotation, ByAgeButNotOfNothing) {

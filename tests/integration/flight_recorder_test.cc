@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "integration/temp_folder.h"
 #include "runtime/scale.h"
 #include "weft/export/trace_reader.h"
 #include "weft/weft.h"
@@ -21,19 +22,7 @@ namespace weft::exporters {
 namespace {
 
 using std::chrono::milliseconds;
-
-class Folder {
- public:
-  Folder() {
-    path_ = (std::filesystem::temp_directory_path() / "weft-XXXXXX").string();
-    EXPECT_NE(mkdtemp(path_.data()), nullptr);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+using Folder = test::TempFolder;
 
 InitOptions recorder(const Folder& folder) {
   InitOptions options;

@@ -3,14 +3,13 @@
 // A session in many files, as a service that runs for months has it.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "integration/temp_folder.h"
 #include "runtime/scale.h"
 #include "weft/export/trace_reader.h"
 #include "weft/weft.h"
@@ -18,24 +17,7 @@
 namespace weft::exporters {
 namespace {
 
-class Folder {
- public:
-  Folder() {
-    path_ = (std::filesystem::temp_directory_path() / "weft-XXXXXX").string();
-    EXPECT_NE(mkdtemp(path_.data()), nullptr);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  std::vector<std::string> files() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(path_))
-      names.push_back(entry.path().string());
-    return names;
-  }
-
- private:
-  std::string path_;
-};
+using Folder = test::TempFolder;
 
 // Threads begin, record and end while files come and go: every call is in one of
 // the files, or counted there as dropped.
